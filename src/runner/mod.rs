@@ -1,0 +1,5 @@
+//! Replays a case and says what happened.
+
+mod outcome;
+
+pub use outcome::{CaseResult, Outcome, Trouble, Verdict};

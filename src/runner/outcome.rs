@@ -1,0 +1,63 @@
+//! What a replay came to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::scenario::{Diagnostic, Scenario};
+use crate::server::Release;
+use crate::transcript::Transcript;
+
+/// What a replay gave, before it is judged.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What was observed, up to the end or up to the trouble.
+    pub transcript: Transcript,
+    /// Why the replay did not come to its end, if it did not.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a replay did not come to its end.
+#[derive(Debug, Clone)]
+pub enum Trouble {
+    /// The scenario cannot be replayed: set-up fails, a wait that nothing can end, a time limit.
+    Invalid(Diagnostic),
+    /// The server failed by itself.
+    Server(String),
+}
+
+/// What a case came to.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// The transcript is the snapshot, and every expectation is met.
+    Pass,
+    /// The transcript is not the snapshot.
+    Differs {
+        /// The snapshot's text.
+        accepted: String,
+    },
+    /// Expectations that were not met, in the order of the steps.
+    Unmet(Vec<Diagnostic>),
+    /// There is no snapshot yet.
+    New,
+    /// The scenario cannot be replayed as it is written.
+    Invalid(Diagnostic),
+    /// The server failed, not the scenario.
+    Error(String),
+}
+
+/// One case, run and judged.
+#[derive(Debug, Clone)]
+pub struct CaseResult {
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// The case's name within the scenario: `default` where it has only one.
+    pub case: String,
+    /// The release it ran on.
+    pub release: Release,
+    /// What was observed.
+    pub transcript: Transcript,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// How long the replay took.
+    pub elapsed: Duration,
+}

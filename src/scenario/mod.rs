@@ -1,0 +1,12 @@
+//! Scenario files: the model, the loader that finds every mistake with its place, the SQL splitter.
+
+mod diagnostic;
+mod model;
+mod source;
+
+pub use diagnostic::Diagnostic;
+pub use model::{
+    Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,
+    ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
+};
+pub use source::{SourceFile, Span, Spanned, SqlText};

@@ -1,0 +1,126 @@
+//! What the server answered, piece by piece, in the order in which it came.
+
+/// One thing the server sent in answer to a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Rows, and the command tag that ended them.
+    Rows(ResultSet),
+    /// A command that returns no rows ended; its command tag.
+    Command(String),
+    /// An empty statement.
+    Empty,
+    /// A notice, warning, info, log or debug message.
+    Notice(ServerMessage),
+    /// An error, or a FATAL that ends the connection.
+    Error(ServerMessage),
+    /// What another session (or this one) said with NOTIFY.
+    Notification(Notification),
+    /// A piece of COPY … TO STDOUT, as it came.
+    CopyOut(Vec<u8>),
+    /// The server asks for the data of COPY … FROM STDIN.
+    CopyIn,
+    /// The connection ended without (further) word.
+    ConnectionLost,
+}
+
+/// Rows with their columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultSet {
+    /// The columns, in order.
+    pub columns: Vec<Column>,
+    /// The rows, values in text form; `None` is SQL NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// The command tag: `SELECT 1`, `INSERT 0 1`, `FETCH 2`.
+    pub tag: String,
+}
+
+/// A column of a [`ResultSet`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The oid of its type.
+    pub type_oid: u32,
+}
+
+/// NOTIFY, received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The backend that sent it.
+    pub pid: i32,
+    /// The channel.
+    pub channel: String,
+    /// The payload; empty if there was none.
+    pub payload: String,
+}
+
+/// How bad a [`ServerMessage`] is; from the field that is never translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are PostgreSQL's own words")]
+pub enum Severity {
+    Panic,
+    Fatal,
+    Error,
+    Warning,
+    Notice,
+    Debug,
+    Info,
+    Log,
+}
+
+impl Severity {
+    /// The word as psql prints it before the colon.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Panic => "PANIC",
+            Self::Fatal => "FATAL",
+            Self::Error => "ERROR",
+            Self::Warning => "WARNING",
+            Self::Notice => "NOTICE",
+            Self::Debug => "DEBUG",
+            Self::Info => "INFO",
+            Self::Log => "LOG",
+        }
+    }
+}
+
+/// An error or notice with all its fields, as the protocol's ErrorResponse and NoticeResponse
+/// carry them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerMessage {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The SQLSTATE, five characters.
+    pub code: String,
+    /// The primary message.
+    pub message: String,
+    /// `DETAIL:`
+    pub detail: Option<String>,
+    /// `HINT:`
+    pub hint: Option<String>,
+    /// The character (not byte) in the statement where the error is, counted from 1.
+    pub position: Option<u32>,
+    /// The character in `internal_query` where the error is, counted from 1.
+    pub internal_position: Option<u32>,
+    /// The text of a query that the server, not the client, made.
+    pub internal_query: Option<String>,
+    /// `CONTEXT:`
+    pub context: Option<String>,
+    /// The schema of the object concerned.
+    pub schema: Option<String>,
+    /// The table concerned.
+    pub table: Option<String>,
+    /// The column concerned.
+    pub column: Option<String>,
+    /// The data type concerned.
+    pub datatype: Option<String>,
+    /// The constraint concerned.
+    pub constraint: Option<String>,
+    /// The server's source file.
+    pub file: Option<String>,
+    /// The line in the server's source file.
+    pub line: Option<u32>,
+    /// The server's routine.
+    pub routine: Option<String>,
+}

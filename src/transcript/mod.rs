@@ -1,0 +1,8 @@
+//! What was observed in one case: events, and their text, which reads like psql to the byte.
+
+mod answer;
+mod event;
+pub mod psql;
+
+pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
+pub use event::{Blocker, Event, EventKind, Transcript};
