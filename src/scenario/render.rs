@@ -1,12 +1,13 @@
 //! Draws diagnostics with the text they are about.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use super::diagnostic::Diagnostic;
 use super::source::Span;
 
-/// Lines of the file around a place that the renderer is given to choose from.
-const CONTEXT: usize = 1;
+/// How much of a line the renderer is given before and behind a place, in bytes: enough for any
+/// width of a terminal.
+const FAR: usize = 2000;
 
 /// How diagnostics are drawn.
 ///
@@ -90,13 +91,21 @@ fn render_one(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
             .label(label.as_str())
     });
     let snippet = Snippet::source(window.text)
-        .path(path)
         .line_start(window.first_line)
         .annotation(primary)
         .annotations(related);
-    let group = Level::ERROR
-        .primary_title(diagnostic.message.as_str())
-        .element(snippet);
+    let group = Level::ERROR.primary_title(diagnostic.message.as_str());
+    let group = if window.begins_line() {
+        group.element(snippet.path(path))
+    } else {
+        // The renderer cannot count the columns that it is not given.
+        let start = within(source, diagnostic.span).start;
+        let column = source[line_start(source, start)..start].chars().count() + 1;
+        let origin = Origin::path(path)
+            .line(line_number(source, start))
+            .char_column(column);
+        group.element(origin).element(snippet)
+    };
     let group = match &diagnostic.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
@@ -104,7 +113,7 @@ fn render_one(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
     renderer.render(&[group])
 }
 
-/// The lines of a file that one diagnostic is about: the renderer looks at every line it is given.
+/// The piece of a file that one diagnostic is about: the renderer looks at all it is given.
 struct Window<'a> {
     text: &'a str,
     start: usize,
@@ -113,36 +122,44 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
+    /// The lines of some places, without the far ends of very long ones.
     fn around(source: &'a str, places: impl Iterator<Item = Span>) -> Self {
-        let (mut start, mut end) = (source.len(), 0);
+        let (mut first, mut last) = (source.len(), 0);
         for place in places {
-            start = start.min(place.start);
-            end = end.max(place.end);
+            first = first.min(place.start);
+            last = last.max(place.end);
         }
-        for _ in 0..=CONTEXT {
-            start = source[..start].rfind('\n').unwrap_or(0);
-        }
-        // The line break belongs to the line before, except at the very beginning.
-        if source[start..].starts_with('\n') && start > 0 {
-            start += 1;
-        }
-        for _ in 0..=CONTEXT {
-            end = source[end..]
-                .find('\n')
-                .map_or(source.len(), |newline| end + newline + 1);
-        }
+        let start = line_start(source, first).max(first.saturating_sub(FAR));
+        let start = source.floor_char_boundary(start);
+        let line_end = source[last..]
+            .find('\n')
+            .map_or(source.len(), |newline| last + newline + 1);
+        let end = source.ceil_char_boundary(line_end.min(last + FAR));
         Self {
             text: &source[start..end],
             start,
-            first_line: source[..start].matches('\n').count() + 1,
+            first_line: line_number(source, start),
             source,
         }
+    }
+
+    fn begins_line(&self) -> bool {
+        self.start == line_start(self.source, self.start)
     }
 
     fn range(&self, span: Span) -> std::ops::Range<usize> {
         let span = within(self.source, span);
         span.start - self.start..span.end - self.start
     }
+}
+
+fn line_start(source: &str, at: usize) -> usize {
+    source[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// The line of an offset, counted from 1.
+fn line_number(source: &str, at: usize) -> usize {
+    source[..at].matches('\n').count() + 1
 }
 
 /// A place moved to the nearest character boundaries of the text.

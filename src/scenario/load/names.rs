@@ -9,12 +9,13 @@ const MOST_COMPARED: usize = 200;
 
 /// The one name out of `known` that `written` was probably meant to be.
 pub(super) fn closest<'a>(
+    mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let written_lower = written.to_lowercase();
     // Long input is no misspelling of anything, and comparing it costs its square.
-    if written.len() > LONGEST {
+    if mistakes.are_many() || written.len() > LONGEST {
         return None;
     }
     let candidates: Vec<_> = known
@@ -51,7 +52,7 @@ pub(super) fn suggestion<'a>(
     if mistakes.are_many() {
         return None;
     }
-    if let Some(name) = closest(written, known.clone()) {
+    if let Some(name) = closest(mistakes, written, known.clone()) {
         return Some(format!("did you mean `{name}`?"));
     }
     let names = listed(known);

@@ -154,7 +154,7 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
             mistakes,
             format!("PostgreSQL has no setting `{shown}`"),
             "unknown setting",
-            names::closest(name, known_settings::names())
+            names::closest(mistakes, name, known_settings::names())
                 .map(|name| format!("did you mean `{name}`?"))
                 .or_else(|| {
                     Some("a setting of your own has a dot in its name: `myapp.user`".to_owned())

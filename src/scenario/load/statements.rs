@@ -80,7 +80,7 @@ impl Statements {
                 format!("write it under `statements:` as `{shown}: SQL`")
             });
         // The one that was meant is not also "never used".
-        let meant = names::closest(name, known).map(str::to_owned);
+        let meant = names::closest(mistakes, name, known).map(str::to_owned);
         if let Some(named) = meant.and_then(|meant| self.named.get_mut(&meant)) {
             named.used = true;
         }

@@ -233,12 +233,12 @@ impl Reader<'_> {
         }
         let sql = self.sql(&first.value);
         let acting = ACTING.iter().chain(ACTING_LATER).copied();
-        if let Some(meant) =
-            names::closest(key, self.sessions.names()).and_then(|name| self.sessions.position(name))
+        if let Some(meant) = names::closest(self.mistakes, key, self.sessions.names())
+            .and_then(|name| self.sessions.position(name))
         {
             self.sessions.acts(meant);
             self.sessions.find(self.mistakes, key, first.key_span);
-        } else if let Some(meant) = names::closest(key, acting) {
+        } else if let Some(meant) = names::closest(self.mistakes, key, acting) {
             self.mistakes.report(
                 Mistake::new(
                     first.key_span,

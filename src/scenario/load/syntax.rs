@@ -130,6 +130,12 @@ pub(super) fn mistake(source: &str, error: &ScanError, open: Option<Span>) -> Mi
                 .label("a directive")
                 .help("leave it out; quote the value if `%` is meant as text")
         }
+        ErrorKind::ExpectedDocumentStart => Mistake::new(
+            rest_of_line(source, at),
+            "more follows where the scenario has ended",
+        )
+        .label("unexpected")
+        .help("a scenario is one mapping: `title: …`, `sessions: …`, `steps: …`"),
         ErrorKind::BomInsideDocument => {
             Mistake::new(here, "a byte order mark in the middle of the file")
                 .label("U+FEFF, which is not visible")

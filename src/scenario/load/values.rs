@@ -227,7 +227,7 @@ impl<'a> Fields<'a> {
         // A misspelt key is one mistake, not two.
         let is_misspelt = || {
             self.order.iter().any(|entry| {
-                keys.is_unknown(&entry.key) && names::closest(&entry.key, [key]).is_some()
+                keys.is_unknown(&entry.key) && names::closest(mistakes, &entry.key, [key]).is_some()
             })
         };
         if value.is_none() && !is_misspelt() {
