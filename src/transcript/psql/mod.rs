@@ -9,3 +9,4 @@ mod width;
 mod width_table;
 
 pub use render::render;
+pub(super) use width::of_text as display_width;

@@ -14,6 +14,11 @@ pub(super) fn of_char(character: char) -> Option<usize> {
     }
 }
 
+/// How many columns psql counts for a text of one line without control characters.
+pub(in crate::transcript) fn of_text(text: &str) -> usize {
+    text.chars().filter_map(of_char).sum()
+}
+
 /// How many columns psql counts for a character when it places the caret of an error: every
 /// character takes at least one there, also one that is drawn over its neighbour.
 pub(super) fn in_excerpt(character: char) -> usize {
