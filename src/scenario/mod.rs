@@ -1,12 +1,18 @@
 //! Scenario files: the model, the loader that finds every mistake with its place, the SQL splitter.
 
 mod diagnostic;
+mod discover;
+mod load;
 mod model;
+mod render;
 mod source;
 
 pub use diagnostic::Diagnostic;
+pub use discover::{DiscoverError, discover};
+pub use load::{LoadError, Loaded, ReadError, ReadErrorKind, load, load_all, parse, read};
 pub use model::{
     Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
 };
+pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};

@@ -1,0 +1,47 @@
+//! PostgreSQL's own settings, and who may set them.
+//!
+//! The list holds the settings that releases 13 to 18 know: those that `pg_settings` of 18 shows,
+//! and the few a session could set in an earlier release and that are gone since.
+
+/// Who may set a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    /// Any session.
+    User,
+    /// A session of a superuser.
+    Superuser,
+    /// Nobody in a session: it is fixed when the server or the connection starts.
+    Server,
+}
+
+/// Settings for superusers that are harmless in a scenario and that races need: how long the
+/// server waits before it looks for a deadlock, and whether it writes long waits to its log. None
+/// of them runs a program, reads a file, passes by a permission check, or changes what other
+/// messages say. `log_min_messages` and its like only fill a log that nobody compares, and
+/// `session_replication_role` switches off foreign keys, so they stay out.
+pub(super) const HARMLESS: &[&str] = &["deadlock_timeout", "log_lock_waits"];
+
+const LIST: &str = include_str!("known_settings.txt");
+
+fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIST.lines().filter_map(|line| line.split_once(' '))
+}
+
+/// Who may set a setting; `None` for one that PostgreSQL does not know.
+pub(super) fn context(name: &str) -> Option<Context> {
+    entries()
+        .find(|(known, _)| *known == name)
+        .map(|(_, context)| match context {
+            "user" => Context::User,
+            "superuser" => Context::Superuser,
+            _ => Context::Server,
+        })
+}
+
+/// The names of the settings that a scenario may change.
+pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    LIST.lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(name, context)| *context == "user" || HARMLESS.contains(name))
+        .map(|(name, _)| name)
+}

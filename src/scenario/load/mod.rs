@@ -1,0 +1,25 @@
+//! The loader: a scenario file in, a [`Scenario`](super::Scenario) or all its mistakes out.
+
+mod claims;
+mod document;
+mod duration;
+mod entry;
+mod expect;
+mod expected_error;
+mod known_settings;
+mod mistakes;
+mod names;
+mod read;
+mod release_range;
+mod sessions;
+mod settings;
+mod sql;
+mod statements;
+mod steps;
+mod syntax;
+mod text;
+mod tree;
+mod values;
+
+pub use entry::{LoadError, Loaded, load, load_all, parse};
+pub use read::{ReadError, ReadErrorKind, read};

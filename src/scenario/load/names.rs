@@ -1,0 +1,67 @@
+//! Names, and what somebody who misspelt one probably meant.
+
+/// The name out of `known` that `written` was probably meant to be.
+pub(super) fn closest<'a>(
+    written: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let written_lower = written.to_lowercase();
+    // Long input is no misspelling of anything, and comparing it costs its square.
+    if written.len() > 64 {
+        return None;
+    }
+    known
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .map(|name| {
+            let distance = strsim::damerau_levenshtein(&written_lower, &name.to_lowercase());
+            (distance, name)
+        })
+        .filter(|(distance, name)| {
+            let longer = written.chars().count().max(name.chars().count());
+            *distance <= longer / 3 || (*distance == 0)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// "did you mean" for a misspelt name, or else the names there are.
+pub(super) fn suggestion<'a>(
+    written: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+    what_there_is: &str,
+) -> Option<String> {
+    if let Some(name) = closest(written, known.clone()) {
+        return Some(format!("did you mean `{name}`?"));
+    }
+    let names = listed(known);
+    (!names.is_empty()).then(|| format!("{what_there_is} {names}"))
+}
+
+/// Names in back quotes with commas: "`A`, `B`"; the first dozen of many.
+pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 12;
+    let mut names = names.into_iter();
+    let mut list = names
+        .by_ref()
+        .take(MOST)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.next().is_some() {
+        list.push_str(", …");
+    }
+    list
+}
+
+/// Whether a text can be the name of a session, an id or a named statement.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+/// What [`is_name`] asks for, in words.
+pub(super) const NAME_RULE: &str =
+    "a name consists of letters, digits, `-` and `_`, and begins with a letter or a digit";

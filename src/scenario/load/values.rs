@@ -1,0 +1,277 @@
+//! Typed values out of nodes; each reports what it finds instead.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::source::{Span, Spanned};
+use super::mistakes::{Mistake, Mistakes};
+use super::names;
+use super::tree::{Entry, Kind, Node, Scalar};
+
+/// Reports that something else stands where `expected` should.
+pub(super) fn expected(mistakes: &mut Mistakes, node: &Node, expected: &str, help: &str) {
+    let found = node.described();
+    mistakes.report(
+        Mistake::new(
+            first_line(mistakes, node.span),
+            format!("expected {expected}, found {found}"),
+        )
+        .label(format!("this is {found}"))
+        .help(help),
+    );
+}
+
+/// The part of a place on its first line: a mapping of many lines is pointed at, not framed.
+pub(super) fn first_line(mistakes: &Mistakes, span: Span) -> Span {
+    let line = mistakes.text(span).split('\n').next().unwrap_or_default();
+    Span {
+        start: span.start,
+        end: span.start + line.trim_end().len(),
+    }
+}
+
+/// A scalar that holds some text.
+pub(super) fn scalar<'a>(
+    mistakes: &mut Mistakes,
+    node: &'a Node,
+    what: &str,
+    help: &str,
+) -> Option<&'a Scalar> {
+    match &node.kind {
+        Kind::Scalar(scalar) if !node.is_nothing() => {
+            if scalar.text.trim().is_empty() {
+                mistakes.report(
+                    Mistake::new(node.span, format!("expected {what}, found an empty text"))
+                        .label("nothing in it")
+                        .help(help),
+                );
+                return None;
+            }
+            Some(scalar)
+        }
+        _ => {
+            expected(mistakes, node, what, help);
+            None
+        }
+    }
+}
+
+/// Text that is not empty, without white space around it.
+pub(super) fn text(mistakes: &mut Mistakes, node: &Node, what: &str, help: &str) -> Option<String> {
+    scalar(mistakes, node, what, help).map(|scalar| scalar.text.trim().to_owned())
+}
+
+/// `true` or `false`, without quotes.
+pub(super) fn boolean(mistakes: &mut Mistakes, node: &Node) -> Option<Spanned<bool>> {
+    let value = match node.as_plain() {
+        Some("true") => true,
+        Some("false") => false,
+        _ => {
+            mistakes.report(
+                Mistake::new(
+                    first_line(mistakes, node.span),
+                    format!("expected true or false, found {}", node.described()),
+                )
+                .label("neither true nor false")
+                .help("write `true` or `false`, without quotes"),
+            );
+            return None;
+        }
+    };
+    Some(Spanned {
+        value,
+        span: node.span,
+    })
+}
+
+/// A whole number that is not negative.
+pub(super) fn number(mistakes: &mut Mistakes, node: &Node, what: &str) -> Option<Spanned<u64>> {
+    let parsed = node
+        .as_plain()
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|text| text.parse().ok());
+    if let Some(value) = parsed {
+        return Some(Spanned {
+            value,
+            span: node.span,
+        });
+    }
+    mistakes.report(
+        Mistake::new(
+            first_line(mistakes, node.span),
+            format!("expected {what}, found {}", node.described()),
+        )
+        .label("not a whole number")
+        .help("write digits only, without quotes"),
+    );
+    None
+}
+
+/// The items of a list.
+pub(super) fn list<'a>(
+    mistakes: &mut Mistakes,
+    node: &'a Node,
+    what: &str,
+    help: &str,
+) -> Option<&'a [Rc<Node>]> {
+    if let Kind::List(items) = &node.kind {
+        return Some(items);
+    }
+    expected(mistakes, node, what, help);
+    None
+}
+
+/// A list of texts.
+pub(super) fn texts(
+    mistakes: &mut Mistakes,
+    node: &Node,
+    what: &str,
+    help: &str,
+) -> Vec<Spanned<String>> {
+    list(mistakes, node, what, help)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|item| {
+            text(mistakes, item, "text", help).map(|value| Spanned {
+                value,
+                span: item.span,
+            })
+        })
+        .collect()
+}
+
+/// A mapping whose keys are known by name.
+pub(super) struct Fields<'a> {
+    /// Where the mapping is written.
+    pub(super) span: Span,
+    entries: HashMap<&'a str, &'a Entry>,
+    /// The keys in the order of the file.
+    order: Vec<&'a Entry>,
+}
+
+/// The keys that a kind of mapping may have.
+pub(super) struct Keys {
+    /// What the mapping is, in words: "a session".
+    pub(super) of: &'static str,
+    /// The keys that this version knows.
+    pub(super) known: &'static [&'static str],
+    /// The keys that are in the design but not done yet.
+    pub(super) later: &'static [&'static str],
+}
+
+impl<'a> Fields<'a> {
+    /// The keys and values of a mapping.
+    pub(super) fn of(
+        mistakes: &mut Mistakes,
+        node: &'a Node,
+        what: &str,
+        help: &str,
+    ) -> Option<Self> {
+        let Kind::Mapping(entries) = &node.kind else {
+            expected(mistakes, node, what, help);
+            return None;
+        };
+        Some(Self::of_entries(entries, node.span))
+    }
+
+    /// The keys and values of a part of a mapping.
+    pub(super) fn of_entries(entries: &'a [Entry], span: Span) -> Self {
+        Self {
+            span,
+            entries: entries
+                .iter()
+                .map(|entry| (entry.key.as_str(), entry))
+                .collect(),
+            order: entries.iter().collect(),
+        }
+    }
+
+    /// The entry of a key, if it is there.
+    pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.entries.get(key).copied()
+    }
+
+    /// The value of a key, if it is there.
+    pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
+        self.entry(key).map(|entry| &*entry.value)
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn require(
+        &self,
+        mistakes: &mut Mistakes,
+        key: &str,
+        of: &str,
+        help: &str,
+    ) -> Option<&'a Node> {
+        let value = self.get(key);
+        if value.is_none() {
+            mistakes.report(
+                Mistake::new(
+                    first_line(mistakes, self.span),
+                    format!("{of} needs `{key}`"),
+                )
+                .label(format!("no `{key}` here"))
+                .help(help),
+            );
+        }
+        value
+    }
+
+    /// Reports the keys that nobody knows, and those that are not done yet.
+    pub(super) fn refuse_others(&self, mistakes: &mut Mistakes, keys: &Keys) {
+        for entry in &self.order {
+            refuse_other(mistakes, entry, keys);
+        }
+    }
+}
+
+/// Reports a key that is not one of those known.
+pub(super) fn refuse_other(mistakes: &mut Mistakes, entry: &Entry, keys: &Keys) {
+    let key = entry.key.as_str();
+    if key.is_empty() || keys.known.contains(&key) {
+        return;
+    }
+    if keys.later.contains(&key) {
+        return not_yet(mistakes, entry);
+    }
+    let help = names::suggestion(
+        key,
+        keys.known.iter().copied(),
+        &format!("{} has the keys", keys.of),
+    );
+    mistakes.report(
+        Mistake::new(
+            entry.key_span,
+            format!("{} has no key `{}`", keys.of, shown(key)),
+        )
+        .label("unknown key")
+        .maybe_help(help),
+    );
+}
+
+/// Reports a key that is in the design, but not in this version.
+pub(super) fn not_yet(mistakes: &mut Mistakes, entry: &Entry) {
+    mistakes.report(
+        Mistake::new(
+            entry.key_span,
+            format!(
+                "`{}` is in the design, but this version of Lockstep does not do it yet",
+                entry.key
+            ),
+        )
+        .label("not yet")
+        .help("leave it out for now"),
+    );
+}
+
+/// A piece of the file for use in a message: short, and on one line.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    let mut short: String = line.chars().take(MOST).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
