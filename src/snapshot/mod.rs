@@ -25,6 +25,7 @@ mod store;
 mod variant;
 mod walk;
 
+pub(crate) use diff::visible;
 pub use diff::{Diff, DiffLine, Hunk, Side};
 pub use error::{SnapshotError, SnapshotErrorKind};
 pub use format::{Header, Snapshot};
