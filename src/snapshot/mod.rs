@@ -17,6 +17,7 @@
 //!   `--include-ignored` is needed. Folders named `target`, hidden ones, and packages inside the
 //!   package are passed over.
 
+mod diff;
 mod error;
 mod format;
 mod layout;
@@ -24,6 +25,8 @@ mod store;
 mod variant;
 mod walk;
 
+pub(crate) use diff::visible;
+pub use diff::{Diff, DiffLine, Hunk, Side};
 pub use error::{SnapshotError, SnapshotErrorKind};
 pub use format::{Header, Snapshot};
 pub use layout::{Layout, file_name};
