@@ -107,7 +107,8 @@ impl Decoder {
             Message::NotificationResponse(body) => {
                 Answer::Notification(notification(&body).map_err(malformed)?)
             }
-            Message::CopyOutResponse(_) | Message::CopyDone => return Ok(None),
+            Message::CopyOutResponse(_) => Answer::CopyOut(Vec::new()),
+            Message::CopyDone => return Ok(None),
             Message::CopyData(body) => Answer::CopyOut(body.data().to_vec()),
             Message::CopyInResponse(_) => Answer::CopyIn,
             Message::ReadyForQuery(body) => {
