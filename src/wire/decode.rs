@@ -330,6 +330,7 @@ mod tests {
                 })),
                 command("UPDATE 7"),
                 Incoming::Answer(Answer::Empty),
+                Incoming::Answer(Answer::CopyOut(Vec::new())),
                 Incoming::Answer(Answer::CopyOut(b"a\tb\n".to_vec())),
                 Incoming::Answer(Answer::CopyOut(b"\\N\t\xff\n".to_vec())),
                 command("COPY 2"),
