@@ -111,7 +111,7 @@ struct OpenBlock {
 }
 
 impl OpenBlock {
-    /// Adds whole lines.
+    /// Adds lines, and ends the last one: the data of COPY in binary form does not.
     fn push(&mut self, lines: &str) {
         if lines.is_empty() {
             return;
@@ -120,6 +120,9 @@ impl OpenBlock {
             self.text.push('\n');
         }
         self.text.push_str(lines);
+        if !lines.ends_with('\n') {
+            self.text.push('\n');
+        }
     }
 }
 

@@ -107,7 +107,8 @@ impl Decoder {
             Message::NotificationResponse(body) => {
                 Answer::Notification(notification(&body).map_err(malformed)?)
             }
-            Message::CopyOutResponse(_) | Message::CopyDone => return Ok(None),
+            Message::CopyOutResponse(_) => Answer::CopyOut(Vec::new()),
+            Message::CopyDone => return Ok(None),
             Message::CopyData(body) => Answer::CopyOut(body.data().to_vec()),
             Message::CopyInResponse(_) => Answer::CopyIn,
             Message::ReadyForQuery(body) => {
@@ -329,6 +330,7 @@ mod tests {
                 })),
                 command("UPDATE 7"),
                 Incoming::Answer(Answer::Empty),
+                Incoming::Answer(Answer::CopyOut(Vec::new())),
                 Incoming::Answer(Answer::CopyOut(b"a\tb\n".to_vec())),
                 Incoming::Answer(Answer::CopyOut(b"\\N\t\xff\n".to_vec())),
                 command("COPY 2"),

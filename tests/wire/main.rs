@@ -336,6 +336,7 @@ async fn copy_goes_both_ways() {
     assert_eq!(
         until_pause(&mut receiver).await,
         [
+            Incoming::Answer(Answer::CopyOut(Vec::new())),
             Incoming::Answer(Answer::CopyOut(b"1\n".to_vec())),
             Incoming::Answer(Answer::Command("COPY 1".to_owned())),
             Incoming::Ready(TransactionStatus::Idle)

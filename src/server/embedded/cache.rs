@@ -85,8 +85,11 @@ impl Workshop {
 /// to the caller or to root when it stands among everybody's temporary files.
 fn make(folder: &Path) -> io::Result<()> {
     if !folder.is_dir() {
-        if let Some(parent) = folder.parent() {
-            fs::create_dir_all(parent)?;
+        match folder.parent() {
+            // Another account has to pass through all of them.
+            Some(parent) if Account::caller().is_root() => make(parent)?,
+            Some(parent) => fs::create_dir_all(parent)?,
+            None => {}
         }
         match fs::DirBuilder::new().mode(0o755).create(folder) {
             Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?,
@@ -109,13 +112,14 @@ fn make(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a path that the server's account cannot reach because a folder on the way is closed to
-/// everybody but its owner and group.
-pub(super) fn check_reach(path: &Path, account: Account) -> Result<(), ServerError> {
-    if account == Account::caller() {
+/// Refuses a path that the account which root's servers run as cannot reach, because a folder on
+/// the way is closed to everybody but its owner and group. What is not there yet will be open.
+pub(super) fn check_reach(path: &Path) -> Result<(), ServerError> {
+    if !Account::caller().is_root() {
         return Ok(());
     }
-    let real = path.canonicalize().map_err(in_cache(path))?;
+    let there = path.ancestors().find(|part| part.exists()).unwrap_or(path);
+    let real = there.canonicalize().map_err(in_cache(there))?;
     for folder in real.ancestors() {
         let mode = fs::metadata(folder).map_err(in_cache(folder))?.mode();
         if mode & 0o001 == 0 {

@@ -85,23 +85,13 @@ async fn attempt(
     };
     // A keeper that died meanwhile is noticed below.
     let _ = keeper.send(sql);
-    let mut report = keeper.report();
-    let settled = tokio::time::timeout(
-        limit,
-        report.wait_for(|report| report.stage == Stage::Going || report.stage.is_over()),
-    )
-    .await;
-    let stage = match settled {
-        Err(_) => {
-            return Err(ServerErrorKind::TooSlow {
-                what: duty.what(),
-                limit,
-                log: keeper.last_words(),
-            }
-            .into());
-        }
-        Ok(report) => report.map_or(Stage::Gone, |report| report.stage.clone()),
-    };
+    let stage = tokio::time::timeout(limit, keeper.reach(Stage::Going))
+        .await
+        .map_err(|_| ServerErrorKind::TooSlow {
+            what: duty.what(),
+            limit,
+            log: keeper.last_words(),
+        })?;
     if stage == Stage::Going {
         return Ok(Ok(keeper));
     }
@@ -130,16 +120,9 @@ async fn found(
         let folder = base.join(sweep::folder_name(super::random()));
         let mut keeper = Keeper::start(duty, &folder, arguments, account, &environment.path)
             .map_err(ServerErrorKind::Keeper)?;
-        let mut report = keeper.report();
-        let made =
-            tokio::time::timeout(limit, report.wait_for(|report| report.stage != Stage::Born))
-                .await;
-        match made {
-            Ok(Ok(report)) if report.stage == Stage::Made => {}
-            _ => {
-                why = keeper.report().borrow().said.trim().to_owned();
-                return Ok(Err(why));
-            }
+        let made = tokio::time::timeout(limit, keeper.reach(Stage::Made)).await;
+        if made != Ok(Stage::Made) {
+            return Ok(Err(keeper.last_words().trim().to_owned()));
         }
         match keeper.lock() {
             Ok(true) => return Ok(Ok(keeper)),

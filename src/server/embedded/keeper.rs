@@ -71,10 +71,10 @@ impl Stage {
 
 /// What a keeper reported up to now.
 #[derive(Debug, Clone)]
-pub(super) struct Report {
-    pub(super) stage: Stage,
+struct Report {
+    stage: Stage,
     /// What its commands printed.
-    pub(super) said: String,
+    said: String,
 }
 
 /// A running keeper. Dropping it ends it and waits until it is gone.
@@ -150,9 +150,24 @@ impl Keeper {
         &self.folder
     }
 
-    /// What it reports, from now on.
-    pub(super) fn report(&self) -> watch::Receiver<Report> {
-        self.report.clone()
+    /// How far it is.
+    pub(super) fn stage(&self) -> Stage {
+        self.report.borrow().stage.clone()
+    }
+
+    /// Waits until it is as far as is asked for, or is over.
+    pub(super) async fn reach(&self, wanted: Stage) -> Stage {
+        let mut report = self.report.clone();
+        let reached = report
+            .wait_for(|report| report.stage == wanted || report.stage.is_over())
+            .await;
+        // Nobody reports any more once the keeper is gone.
+        reached.map_or(Stage::Gone, |report| report.stage.clone())
+    }
+
+    /// Waits until it is over.
+    pub(super) async fn over(&self) {
+        self.reach(Stage::Gone).await;
     }
 
     /// Locks the folder, which must have been made. `false` if somebody swept it in the instant

@@ -1,7 +1,7 @@
 //! Starting and stopping a server.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_postgres::NoTls;
@@ -81,15 +81,14 @@ async fn start_server(
 ) -> Result<Server, ServerError> {
     let cache = cache_folder(environment);
     let release = pin.release;
+    check_reach(&cache)?;
     let programs = programs::obtain(pin, &cache, environment, report).await?;
-    if Account::caller().is_root() {
-        check_reach(&programs, Account::nobody())?;
-    }
+    check_reach(&programs)?;
     let template = template::obtain(release, &programs, &cache, environment, report).await?;
 
     let (superuser, scripted) = (secret(), secret());
-    let arguments = [programs.into_os_string(), template.clone().into_os_string()];
-    let keeper = keep(&arguments, &template, environment).await?;
+    let arguments = [programs.into_os_string(), template.into_os_string()];
+    let keeper = keep(&arguments, environment).await?;
     wait_until_ready(&keeper).await?;
 
     let endpoint = |user: &str, password| Endpoint {
@@ -117,17 +116,12 @@ async fn start_server(
 }
 
 /// Starts the keeper under the right account.
-async fn keep(
-    arguments: &[OsString],
-    template: &Path,
-    environment: &Environment,
-) -> Result<Keeper, ServerError> {
+async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keeper, ServerError> {
     let occupy = |account| folder::occupy(Duty::Serve, arguments, account, "", environment, LIMIT);
     let caller = Account::caller();
     if !caller.is_root() {
         return occupy(caller).await;
     }
-    check_reach(template, Account::nobody())?;
     match occupy(Account::of_its_own(random())).await {
         // A container may have been given too few numbers for that; it has nobody's.
         Err(error) if matches!(error.kind(), ServerErrorKind::Keeper(_)) => {
@@ -172,7 +166,6 @@ async fn set_passwords(
 /// a process. The file gives no signal, so it is looked at again after 1 ms, later less often.
 async fn wait_until_ready(keeper: &Keeper) -> Result<(), ServerError> {
     let file = keeper.folder().join("data").join("postmaster.pid");
-    let mut report = keeper.report();
     let looking = async {
         let mut pause = Duration::from_millis(1);
         loop {
@@ -191,7 +184,7 @@ async fn wait_until_ready(keeper: &Keeper) -> Result<(), ServerError> {
     let what = Duty::Serve.what();
     tokio::select! {
         () = looking => Ok(()),
-        _ = report.wait_for(|report| report.stage.is_over()) => Err(ServerErrorKind::Failed {
+        () = keeper.over() => Err(ServerErrorKind::Failed {
             what,
             log: keeper.last_words(),
         }
@@ -228,15 +221,12 @@ impl Server {
     /// Why the server has ended by itself, with the end of its log; `None` while it runs.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
-        let over = self.keeper.report().borrow().stage.is_over();
-        over.then(|| self.failure())
+        self.keeper.stage().is_over().then(|| self.failure())
     }
 
     /// Waits until the server has ended by itself, and says why. To be raced against a replay.
     pub async fn wait_for_failure(&self) -> String {
-        let mut report = self.keeper.report();
-        // The sender's end is the keeper's end.
-        let _ = report.wait_for(|report| report.stage.is_over()).await;
+        self.keeper.over().await;
         self.failure()
     }
 

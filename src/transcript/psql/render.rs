@@ -14,7 +14,8 @@ const TAG_BELOW_ROWS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 ///
 /// `statement` is the text that was sent: errors quote it. If it was a single message of several
 /// statements, psql has already read up to the end of the next result when it prints one, so that
-/// a notice stands before the result it came after; so it does here.
+/// a notice stands before the result it came after; so it does here. (Whether psql then prints it
+/// even one result earlier depends on how the network cut the answer into pieces.)
 ///
 /// [`Answer::ConnectionLost`] gives no text: what psql says then speaks of its own attempts to
 /// connect again.

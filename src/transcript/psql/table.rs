@@ -1,6 +1,6 @@
 //! Aligned tables, as psql draws them with its default settings.
 
-use super::cell::{Cell, Line};
+use super::cell::Cell;
 use crate::transcript::answer::{Column, ResultSet};
 
 /// The types whose values psql aligns to the right, by oid: int8, int2, int4, oid, xid, cid,
@@ -107,7 +107,9 @@ fn push_row(out: &mut String, row: &[Cell], columns: &[Column], widths: &[usize]
                 }
                 Some(line) => {
                     out.push_str(&line.text);
-                    push_padding(out, line, width, mark);
+                    if mark.is_some() {
+                        push_spaces(out, width - line.width);
+                    }
                 }
                 None if is_last => {}
                 None => push_spaces(out, width),
@@ -115,12 +117,6 @@ fn push_row(out: &mut String, row: &[Cell], columns: &[Column], widths: &[usize]
             out.extend(mark);
         }
         out.push('\n');
-    }
-}
-
-fn push_padding(out: &mut String, line: &Line, width: usize, mark: Option<char>) {
-    if mark.is_some() {
-        push_spaces(out, width - line.width);
     }
 }
 

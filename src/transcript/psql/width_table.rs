@@ -1,5 +1,6 @@
 //! How many columns psql 18.6 gives to each character, measured by having psql itself print a row
-//! for every code point. `tests/psql_differential.rs` measures again.
+//! for every code point, `SELECT chr(i) AS c, i FROM generate_series(…) AS i`, and counting the
+//! spaces behind it. `tests/psql_differential` compares with psql again.
 //!
 //! The lists hold, in turn, the first code point of a range and the first one after it.
 
