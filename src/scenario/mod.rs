@@ -3,6 +3,7 @@
 mod diagnostic;
 mod model;
 mod source;
+mod sql;
 
 pub use diagnostic::Diagnostic;
 pub use model::{
@@ -10,3 +11,4 @@ pub use model::{
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
 };
 pub use source::{SourceFile, Span, Spanned, SqlText};
+pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
