@@ -6,6 +6,7 @@ mod load;
 mod model;
 mod render;
 mod source;
+mod sql;
 
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
@@ -16,3 +17,4 @@ pub use model::{
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
+pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
