@@ -10,7 +10,10 @@ mod sql;
 
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
-pub use load::{LoadError, Loaded, ReadError, ReadErrorKind, load, load_all, parse, read};
+pub use load::{
+    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, load, load_all, parse,
+    parse_duration, read,
+};
 pub use model::{
     Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
