@@ -11,4 +11,5 @@ pub use model::{
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
 };
 pub use source::{SourceFile, Span, Spanned, SqlText};
+pub(crate) use sql::token_at;
 pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
