@@ -279,4 +279,24 @@ mod tests {
         assert_eq!(&FILE[start..end], "jobs");
         assert_eq!(found.help.as_deref(), Some("The hint."));
     }
+    #[test]
+    fn positions_count_characters_and_not_bytes() {
+        let text = "A: SELECT 'äö', \"größe\" FROM t;";
+        let source = SourceFile {
+            path: "race.yaml".into(),
+            text: text.into(),
+        };
+        let sql = SqlText {
+            text: text[3..].to_owned(),
+            span: Span {
+                start: 3,
+                end: text.len(),
+            },
+            origins: vec![(0, 3)],
+        };
+        let mut error = message(Severity::Error, "42703", "column \"größe\" does not exist");
+        error.position = Some(14);
+        let found = server_error(&source, &sql, &sql.text, 0, &error);
+        assert_eq!(&text[found.span.start..found.span.end], "\"größe\"");
+    }
 }
