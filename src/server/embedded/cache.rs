@@ -118,7 +118,7 @@ pub(super) fn check_reach(path: &Path) -> Result<(), ServerError> {
     if !Account::caller().is_root() {
         return Ok(());
     }
-    let there = path.ancestors().find(|part| part.exists()).unwrap_or(path);
+    let there = path.ancestors().find(|part| part.is_dir()).unwrap_or(path);
     let real = there.canonicalize().map_err(in_cache(there))?;
     for folder in real.ancestors() {
         let mode = fs::metadata(folder).map_err(in_cache(folder))?.mode();
