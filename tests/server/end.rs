@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lockstep::server::embedded::Environment;
+use lockstep::server::embedded::{Environment, Server};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -33,21 +33,47 @@ async fn nothing_is_left_after_stop() {
     assert!(is_empty(base.path()));
 }
 
-#[tokio::test]
-async fn nothing_is_left_after_drop_even_with_a_busy_backend() {
-    let base = base();
-    let server = start(&environment_in(&base)).await;
-    let folder = folder_of(server.endpoint());
+/// Keeps a backend busy with work in which it looks at nothing but itself.
+async fn keep_busy(server: &Server) -> u32 {
     let client = connect(server.scripted_endpoint(), "postgres").await;
-    let busy = tokio::spawn(async move {
+    let pid = ask(&client, "pg_backend_pid()").await;
+    tokio::spawn(async move {
         client
             .batch_execute("SELECT count(*) FROM generate_series(1, 1000000000000)")
             .await
     });
-    tokio::task::yield_now().await;
+    let observer = connect(server.endpoint(), "postgres").await;
+    let active = format!(
+        "SELECT count(*) FROM pg_stat_activity
+         WHERE pid = {pid} AND state = 'active' AND query LIKE '%generate_series%'"
+    );
+    while ask(&observer, &active).await == "0" {}
+    pid.parse().unwrap()
+}
+
+#[tokio::test]
+async fn nothing_is_left_after_drop_even_of_a_busy_backend() {
+    let base = base();
+    let server = start(&environment_in(&base)).await;
+    let folder = folder_of(server.endpoint());
+    keep_busy(&server).await;
     drop(server);
     assert_gone(&folder);
-    busy.await.unwrap().expect_err("its server is gone");
+}
+
+#[tokio::test]
+async fn a_backend_that_has_lost_its_postmaster_is_ended_too() {
+    let base = base();
+    let server = start(&environment_in(&base)).await;
+    let folder = folder_of(server.endpoint());
+    keep_busy(&server).await;
+    kill(postmaster_of(&folder));
+    tokio::time::timeout(LIMIT, server.wait_for_failure())
+        .await
+        .expect("it is noticed");
+    server.stop().await;
+    wait_until("all of it is gone", || processes_of(&folder).is_empty());
+    assert_gone(&folder);
 }
 
 #[tokio::test]

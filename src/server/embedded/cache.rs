@@ -48,6 +48,12 @@ impl Workshop {
         Ok(workshop)
     }
 
+    /// A path for an unfinished folder.
+    pub(super) fn unfinished(&self) -> PathBuf {
+        self.cache
+            .join(format!("{UNFINISHED}{:016x}", super::random()))
+    }
+
     /// A fresh folder for something unfinished. It is removed when it is dropped.
     pub(super) fn bench(&self) -> Result<tempfile::TempDir, ServerError> {
         tempfile::Builder::new()

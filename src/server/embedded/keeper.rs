@@ -21,8 +21,10 @@ const END_LIMIT: Duration = Duration::from_secs(20);
 const COMMON: &str = include_str!("keeper.sh");
 
 /// What a keeper does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duty {
+    /// Download a package.
+    Download,
     /// Make a cluster to copy.
     Template,
     /// Run a server.
@@ -33,6 +35,7 @@ impl Duty {
     /// What it is called in messages.
     pub(super) const fn what(self) -> &'static str {
         match self {
+            Self::Download => "downloading",
             Self::Template => "making a cluster",
             Self::Serve => "starting the server",
         }
@@ -40,6 +43,7 @@ impl Duty {
 
     const fn script(self) -> &'static str {
         match self {
+            Self::Download => include_str!("download.sh"),
             Self::Template => include_str!("template.sh"),
             Self::Serve => include_str!("serve.sh"),
         }
@@ -103,14 +107,16 @@ impl Keeper {
         let mut search = path.clone();
         search.push(":/usr/bin:/bin");
         let mut command = Command::new("/bin/sh");
+        if duty != Duty::Download {
+            // A server must not depend on the variables of its caller; a package client must.
+            command.env_clear().env("LC_ALL", "C");
+        }
         command
             .args(["-c", "eval \"$LOCKSTEP_KEEPER\"", "lockstep-keeper"])
             .arg(folder)
             .args(arguments)
-            .env_clear()
             .env("LOCKSTEP_KEEPER", format!("{COMMON}{}", duty.script()))
             .env("PATH", search)
-            .env("LC_ALL", "C")
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
