@@ -29,7 +29,11 @@ async fn each_case_has_an_empty_database_of_its_own_that_goes_with_it() {
     let neighbour = connect(role, &two.name).await;
     assert_eq!(ask(&neighbour, "to_regclass('t') IS NULL").await, "true");
 
-    // A connection that is still there is no reason to keep it.
+    // A connection that is still there is no reason to keep it, nor is a prepared transaction.
+    client
+        .batch_execute("BEGIN; INSERT INTO t DEFAULT VALUES; PREPARE TRANSACTION 'it''s open'")
+        .await
+        .unwrap();
     databases.remove(&one).await.unwrap();
     let admin = connect(server.endpoint(), "postgres").await;
     let left = format!(

@@ -156,14 +156,8 @@ impl Pip {
             .collect();
 
         let account = Account::caller();
-        let mut keeper = Keeper::start(
-            Duty::Download,
-            folder,
-            &arguments,
-            account,
-            &environment.path,
-        )
-        .map_err(ServerErrorKind::Keeper)?;
+        let mut keeper = Keeper::start(Duty::Download, folder, &arguments, account, environment)
+            .map_err(ServerErrorKind::Keeper)?;
         let downloading = async {
             keeper.reach(Stage::Made).await;
             // A keeper that died meanwhile is noticed next.

@@ -12,11 +12,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::account::Account;
+use super::environment::Environment;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
 /// shutdown after 5 s.
 const END_LIMIT: Duration = Duration::from_secs(20);
+
+/// How much of a log is shown.
+const LAST_LINES: usize = 20;
 
 const COMMON: &str = include_str!("keeper.sh");
 
@@ -102,10 +106,8 @@ impl Keeper {
         folder: &Path,
         arguments: &[OsString],
         account: Account,
-        path: &OsString,
+        environment: &Environment,
     ) -> io::Result<Self> {
-        let mut search = path.clone();
-        search.push(":/usr/bin:/bin");
         let mut command = Command::new("/bin/sh");
         if duty != Duty::Download {
             // A server must not depend on the variables of its caller; a package client must.
@@ -116,7 +118,7 @@ impl Keeper {
             .arg(folder)
             .args(arguments)
             .env("LOCKSTEP_KEEPER", format!("{COMMON}{}", duty.script()))
-            .env("PATH", search)
+            .env("PATH", environment.search_path())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -191,13 +193,12 @@ impl Keeper {
         }
     }
 
-    /// The end of the log in the folder, and what the keeper's commands printed.
+    /// The end of what the keeper's commands printed and of the log in the folder.
     pub(super) fn last_words(&self) -> String {
         let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
-        let lines: Vec<_> = log.lines().collect();
-        let tail = lines[lines.len().saturating_sub(20)..].join("\n");
-        format!("{}{tail}", self.report.borrow().said)
+        let text = self.report.borrow().said.clone() + &String::from_utf8_lossy(&log);
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
     }
 
     /// Ends the server and waits until it and its folder are gone; blocks.
