@@ -9,7 +9,7 @@ use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
     Action, Diagnostic, ReleaseRange, Scenario, Session, SessionIndex, SourceFile, Span, Spanned,
-    SqlText, Step,
+    SqlText, Step, split,
 };
 use lockstep::server::Release;
 use lockstep::snapshot::Mode;
@@ -113,8 +113,7 @@ fn transcript(tag: &str) -> Transcript {
             },
             EventKind::Answered {
                 session: Some(session),
-                statement: sql.into(),
-                offset: 0,
+                statement: split(sql).unwrap().remove(0),
                 answers: vec![Answer::Command(tag.into())],
             },
         ]

@@ -146,6 +146,15 @@ impl Store {
         Ok(Some(self.shown(&path)))
     }
 
+    /// The path of a case's pending snapshot, whether there is one or not.
+    ///
+    /// # Errors
+    ///
+    /// When two variants hold for the release.
+    pub fn pending(&self, key: SnapshotKey<'_>) -> Result<PathBuf, SnapshotError> {
+        Ok(self.shown(&pending_of(&self.accepted_path(key)?)))
+    }
+
     /// Removes the pending snapshot of a case that passes (again), and says whether there was one.
     ///
     /// # Errors

@@ -148,7 +148,7 @@ impl Writer<'_> {
                 statement,
                 answers,
                 ..
-            } => self.answered(step, *session, statement, answers),
+            } => self.answered(step, *session, &statement.text, answers),
             EventKind::Waits { session, blockers } => {
                 let line = self.waits(*session, blockers);
                 self.current(step, Some(*session), "").push(&line);

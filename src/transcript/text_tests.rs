@@ -32,8 +32,7 @@ fn sent(session: SessionIndex, sql: &str) -> EventKind {
 fn answered(session: impl Into<Option<SessionIndex>>, answers: &[Answer]) -> EventKind {
     EventKind::Answered {
         session: session.into(),
-        statement: String::new(),
-        offset: 0,
+        statement: crate::scenario::Statement::default(),
         answers: answers.to_vec(),
     }
 }

@@ -9,9 +9,9 @@ use super::error::ConnectErrorKind;
 use crate::server::Address;
 
 /// The half that is read. The stream is closed when both halves are gone.
-pub(super) type ReadHalf = Box<dyn AsyncRead + Send + Unpin>;
+pub(super) type ReadHalf = Box<dyn AsyncRead + Send + Sync + Unpin>;
 /// The half that is written. Dropping it tells the server that nothing more will come.
-pub(super) type WriteHalf = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type WriteHalf = Box<dyn AsyncWrite + Send + Sync + Unpin>;
 
 /// Opens a stream.
 pub(super) async fn open(address: &Address) -> Result<(ReadHalf, WriteHalf), ConnectErrorKind> {

@@ -41,10 +41,10 @@ fn claim(
     let fields = Fields::of(mistakes, node, "a claim", HELP)?;
     fields.refuse_others(mistakes, &KEYS);
     let sentence = fields
-        .require(mistakes, "claim", "a claim", HELP)
+        .require(mistakes, "claim", &KEYS, HELP)
         .and_then(|node| values::text(mistakes, node, "a sentence", HELP));
     let steps = fields
-        .require(mistakes, "steps", "a claim", HELP)
+        .require(mistakes, "steps", &KEYS, HELP)
         .map(|node| demonstrated_by(mistakes, node, steps));
     let sources = fields
         .get("sources")

@@ -60,7 +60,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         .require(
             mistakes,
             "title",
-            "a scenario",
+            &KEYS,
             "name the race in a line: `title: Two workers claim different jobs`",
         )
         .and_then(|node| {
@@ -102,7 +102,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
     let mut sessions = match fields.require(
         mistakes,
         "sessions",
-        "a scenario",
+        &KEYS,
         "name the sessions: `sessions: [A, B]`",
     ) {
         Some(node) => sessions::read(mistakes, node),
@@ -115,7 +115,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         match fields.require(
             mistakes,
             "steps",
-            "a scenario",
+            &KEYS,
             "say what happens: `steps:`, then one `- A: SQL` a line",
         ) {
             Some(node) => steps::read(mistakes, node, &mut sessions, &mut statements),
@@ -209,7 +209,7 @@ fn source(mistakes: &mut Mistakes, node: &Node, help: &str) -> Option<Source> {
         .require(
             mistakes,
             "title",
-            "a source",
+            &SOURCE_KEYS,
             "say what the document is called",
         )
         .and_then(|node| {

@@ -114,6 +114,7 @@ pub fn load_all(paths: &[PathBuf]) -> Loaded {
 /// Characters that nobody sees and that YAML or the server would trip over.
 fn refuse_control_characters(mistakes: &mut Mistakes) {
     const MOST: usize = 10;
+    let mut carriage_return = false;
     let text = mistakes.source().text.clone();
     let found = text.char_indices().filter(|&(at, c)| match c {
         '\t' | '\n' => false,
@@ -121,19 +122,22 @@ fn refuse_control_characters(mistakes: &mut Mistakes) {
         c => c.is_control(),
     });
     for (at, c) in found.take(MOST) {
+        // Whoever ends lines so does it everywhere.
+        if c == '\r' && std::mem::replace(&mut carriage_return, true) {
+            continue;
+        }
         let span = Span {
             start: at,
             end: at + c.len_utf8(),
         };
-        let help = if c == '\r' {
-            "end lines with a line feed (or carriage return and line feed)"
+        mistakes.report(if c == '\r' {
+            Mistake::new(span, "a carriage return without a line feed")
+                .label("some programs see a line end here, others do not")
+                .help("end lines with a line feed, or with carriage return and line feed")
         } else {
-            "delete it; inside double quotes YAML has escapes such as `\\x1b`"
-        };
-        mistakes.report(
             Mistake::new(span, format!("a control character, U+{:04X}", u32::from(c)))
                 .label("not visible, but here")
-                .help(help),
-        );
+                .help("delete it; inside double quotes YAML has escapes such as `\\x1b`")
+        });
     }
 }

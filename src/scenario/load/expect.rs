@@ -35,7 +35,7 @@ pub(super) fn read(
 ) -> Option<Expect> {
     let fields = Fields::of(mistakes, node, "a mapping of expectations", HELP)?;
     fields.refuse_others(mistakes, &KEYS);
-    if matches!(&node.kind, Kind::Mapping(entries) if entries.is_empty()) {
+    if fields.is_empty() {
         mistakes.report(
             Mistake::new(node.span, "nothing is expected")
                 .label("an empty mapping")
@@ -123,15 +123,19 @@ fn contradiction(mistakes: &mut Mistakes, later: (Span, &str), earlier: (Span, &
 /// Reports keys that exclude each other, whatever their values are.
 fn refuse_contradictions(mistakes: &mut Mistakes, fields: &Fields<'_>) {
     if let Some(error) = fields.entry("error") {
-        for key in ["rows", "columns", "row_count", "tag", "empty"] {
-            if let Some(other) = fields.entry(key) {
-                contradiction(
-                    mistakes,
-                    (other.key_span, "comes from a statement that succeeds"),
-                    (error.key_span, "comes from a statement that fails"),
-                    "keep one of them",
-                );
-            }
+        let others: Vec<_> = ["rows", "columns", "row_count", "tag", "empty"]
+            .iter()
+            .filter_map(|key| fields.entry(key))
+            .collect();
+        if !others.is_empty() {
+            let mistake = others.iter().fold(
+                Mistake::new(error.key_span, "expectations that cannot both be met")
+                    .label("comes from a statement that fails"),
+                |mistake, other| {
+                    mistake.related(other.key_span, "comes from a statement that succeeds")
+                },
+            );
+            mistakes.report(mistake.help("keep the error, or what comes without one"));
         }
     }
     if let (Some(unordered), None) = (fields.entry("unordered"), fields.entry("rows")) {

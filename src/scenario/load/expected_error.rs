@@ -52,14 +52,14 @@ pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Option<ExpectedError
                 values::text(mistakes, node, "a message", help)
             });
             if code.is_none() && message.is_none() {
-                mistakes.report(
-                    Mistake::new(
-                        values::first_line(mistakes, node.span),
-                        "neither `code` nor `message`",
-                    )
-                    .label("this expects nothing")
-                    .help(HELP),
-                );
+                // Another key was refused already.
+                if fields.is_empty() {
+                    mistakes.report(
+                        Mistake::new(node.span, "neither `code` nor `message`")
+                            .label("this expects nothing")
+                            .help(HELP),
+                    );
+                }
                 return None;
             }
             Some(ExpectedError {
@@ -109,7 +109,7 @@ fn code(mistakes: &mut Mistakes, node: &Node) -> Option<String> {
             .help(format!("write `error: {{ message: \"{shown}\" }}`"))
     } else {
         mistake
-            .label("a SQLSTATE has five digits and capital letters")
+            .label("a SQLSTATE is five digits or capital letters")
             .help(HELP)
     };
     mistakes.report(mistake);

@@ -1,6 +1,6 @@
 //! Names, and what somebody who misspelt one probably meant.
 
-/// The name out of `known` that `written` was probably meant to be.
+/// The one name out of `known` that `written` was probably meant to be.
 pub(super) fn closest<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -10,7 +10,7 @@ pub(super) fn closest<'a>(
     if written.len() > 64 {
         return None;
     }
-    known
+    let candidates: Vec<_> = known
         .into_iter()
         .filter(|name| !name.is_empty())
         .map(|name| {
@@ -21,8 +21,16 @@ pub(super) fn closest<'a>(
             let longer = written.chars().count().max(name.chars().count());
             *distance <= longer / 3 || (*distance == 0)
         })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+        .collect();
+    let least = candidates.iter().map(|(distance, _)| *distance).min()?;
+    let mut nearest = candidates
+        .into_iter()
+        .filter(|(distance, _)| *distance == least);
+    // `worker-3` is as near to `worker-1` as to `worker-2`: no guess is better than either.
+    match (nearest.next(), nearest.next()) {
+        (Some((_, name)), None) => Some(name),
+        _ => None,
+    }
 }
 
 /// "did you mean" for a misspelt name, or else the names there are.

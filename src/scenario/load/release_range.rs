@@ -118,6 +118,14 @@ fn parse_bound(text: &str) -> Result<Vec<u32>, Problem> {
 
 /// What to write for `13..18`, `13-18` or `13,18`.
 fn between(text: &str) -> Option<String> {
+    if let Some(bound) = text
+        .strip_suffix(',')
+        .filter(|bound| parse_bound(bound).is_ok())
+    {
+        return Some(format!(
+            "leave out the comma behind {bound}: comparisons side by side must all hold"
+        ));
+    }
     let (first, last) = text
         .split_once("..")
         .or_else(|| text.split_once('-'))

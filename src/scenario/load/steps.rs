@@ -279,11 +279,14 @@ impl Reader<'_> {
                 None
             }
             (None, None) => {
-                self.mistakes.report(
-                    Mistake::new(values::first_line(self.mistakes, node.span), "no SQL to run")
-                        .label("neither `use` nor `sql`")
-                        .help("write the SQL itself, `{ use: name }` or `{ sql: … }`; quote SQL that begins with `{`"),
-                );
+                // Another key was refused already.
+                if fields.is_empty() {
+                    self.mistakes.report(
+                        Mistake::new(node.span, "no SQL to run")
+                            .label("neither `use` nor `sql`")
+                            .help("write the SQL itself, `{ use: name }` or `{ sql: … }`"),
+                    );
+                }
                 None
             }
         }

@@ -5,8 +5,8 @@ use granit_parser::{ErrorKind, ScanError};
 use super::super::source::Span;
 use super::mistakes::Mistake;
 
-/// The mistake that made the parser stop.
-pub(super) fn mistake(source: &str, error: &ScanError) -> Mistake {
+/// The mistake that made the parser stop. `open` is the bracket that was open there.
+pub(super) fn mistake(source: &str, error: &ScanError, open: Option<Span>) -> Mistake {
     let at = error
         .marker()
         .byte_offset()
@@ -73,20 +73,21 @@ pub(super) fn mistake(source: &str, error: &ScanError) -> Mistake {
                 .label("unexpected")
                 .help("take it out, or put the value in quotes")
         }
-        ErrorKind::InvalidColonPlacement | ErrorKind::ExpectedFlowSequenceSeparator => {
-            Mistake::new(here, "the list is not closed before this")
-                .label("expected `,` or `]`")
-                .help("close the list with `]`; quote a value that holds `: `")
-        }
-        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::FlowMappingValueAdjacentCollection => {
-            Mistake::new(here, "the mapping is not closed before this")
-                .label("expected `,` or `}`")
-                .help("close the mapping with `}`; quote a value that holds `,`, `: `, `{` or `[`")
-        }
+        ErrorKind::InvalidColonPlacement
+        | ErrorKind::ExpectedFlowSequenceSeparator
+        | ErrorKind::ExpectedFlowMappingSeparator
+        | ErrorKind::FlowMappingValueAdjacentCollection => not_closed(source, here, open),
+        ErrorKind::ExpectedNodeContent => Mistake::new(here, "a value is missing before this")
+            .label("unexpected")
+            .help("write `null` for SQL NULL, `\"\"` for an empty text; quote a value that begins with this character"),
         ErrorKind::UnexpectedCharacter { character } => {
-            Mistake::new(here, format!("a value cannot begin with `{character}`"))
+            let named = match character {
+                '`' => "a back quote".to_owned(),
+                other => format!("`{other}`"),
+            };
+            Mistake::new(here, format!("a value cannot begin with {named}"))
                 .label("YAML keeps this character for itself")
-                .help("put the value in quotes")
+                .help(quoted(source, at).unwrap_or_else(|| "put the value in quotes".to_owned()))
         }
         ErrorKind::MissingAnchorOrAliasName => {
             Mistake::new(here, "a value cannot begin with a lone `*` or `&`")
@@ -110,6 +111,9 @@ pub(super) fn mistake(source: &str, error: &ScanError) -> Mistake {
         ErrorKind::RecursionLimitExceeded => Mistake::new(here, "nested too deep")
             .label("no scenario needs so many levels")
             .help("take brackets or indentation away"),
+        ErrorKind::BlockEntryInFlowCollection if begins_line(source, at) => {
+            not_closed(source, here, open)
+        }
         ErrorKind::BlockEntryInFlowCollection | ErrorKind::PlainScalarStartsWithDashFlowIndicator => {
             Mistake::new(here, "`-` does not begin an item between `[` and `]`")
                 .label("unexpected")
@@ -159,9 +163,53 @@ fn value_not_allowed(source: &str, at: usize, here: Span) -> Mistake {
         .label("a key cannot begin here")
         .help("give the line the indentation of the key that it belongs beside");
     }
+    let value = source[line..at]
+        .find(": ")
+        .map(|colon| line + colon + ": ".len());
+    let help = value
+        .and_then(|value| quoted(source, value))
+        .unwrap_or_else(|| {
+            "put the value in quotes, or write `|` and the text on the next lines".to_owned()
+        });
     Mistake::new(here, "a `: ` inside a value without quotes")
         .label("YAML takes this for the end of a key")
-        .help("put the value in quotes, or write `|` and the text on the next lines")
+        .help(help)
+}
+
+/// A list or a mapping in brackets that is still open where something else begins.
+fn not_closed(source: &str, here: Span, open: Option<Span>) -> Mistake {
+    let bracket = open.and_then(|open| source[open.start..].chars().next());
+    let (what, close) = match bracket {
+        Some('{') => ("the mapping", '}'),
+        _ => ("the list", ']'),
+    };
+    let mistake = Mistake::new(here, format!("{what} is not closed before this"))
+        .label(format!("expected `,` or `{close}`"))
+        .help(format!(
+            "close it with `{close}`; quote a value that holds `,`, `: `, `{{` or `[`"
+        ));
+    match open {
+        Some(open) => mistake.related(open, "it opens here"),
+        None => mistake,
+    }
+}
+
+/// Help that shows the rest of a line in quotes, where that is short and simple.
+fn quoted(source: &str, value: usize) -> Option<String> {
+    const LONGEST: usize = 60;
+    let value = rest_of_line(source, value + blanks(&source[value..]));
+    let written = &source[value.start..value.end];
+    let simple =
+        written.len() <= LONGEST && !written.contains(['"', '\\', '#', '{', '}', '[', ']']);
+    simple.then(|| format!("put the value in quotes: \"{written}\""))
+}
+
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+fn begins_line(source: &str, at: usize) -> bool {
+    source[line_start(source, at)..at].trim().is_empty()
 }
 
 fn block_header(source: &str, at: usize) -> Mistake {

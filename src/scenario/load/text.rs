@@ -19,10 +19,16 @@ pub(super) fn sql_text(source: &str, scalar: &Scalar, span: Span) -> SqlText {
         ScalarStyle::Literal => block(source, scalar, false, &mut places),
         ScalarStyle::Folded => block(source, scalar, true, &mut places),
     }
+    let origins = places.cut(&scalar.text);
+    // The parser's place of a block leaves out blank lines at its beginning.
+    let start = origins.first().map_or(span.start, |(_, file)| *file);
     SqlText {
-        origins: places.cut(&scalar.text),
+        origins,
         text: scalar.text.clone(),
-        span,
+        span: Span {
+            start: start.min(span.start),
+            end: span.end,
+        },
     }
 }
 

@@ -141,7 +141,12 @@ pub(super) fn parse(mistakes: &mut Mistakes) -> Option<Rc<Node>> {
         match next {
             Ok((event, span)) => builder.event(event, span)?,
             Err(error) => {
-                let mistake = syntax::mistake(&source, &error);
+                let open = builder
+                    .open
+                    .last()
+                    .filter(|open| open.flow)
+                    .map(|open| open.start);
+                let mistake = syntax::mistake(&source, &error, open);
                 builder.mistakes.report(mistake);
                 return None;
             }
@@ -325,7 +330,7 @@ impl Builder<'_> {
     fn count(&mut self, nodes: usize, at: Span) -> Option<()> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes > MOST_NODES {
-            self.refuse_bomb(at, &format!("{MOST_NODES} values"));
+            self.refuse_bomb(at, &format!("{} thousand values", MOST_NODES / 1000));
             return None;
         }
         Some(())

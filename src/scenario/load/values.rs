@@ -10,15 +10,29 @@ use super::tree::{Entry, Kind, Node, Scalar};
 
 /// Reports that something else stands where `expected` should.
 pub(super) fn expected(mistakes: &mut Mistakes, node: &Node, expected: &str, help: &str) {
-    let found = node.described();
+    let label = match node.described() {
+        "nothing" => "nothing is written here".to_owned(),
+        described => format!("this is {described}"),
+    };
     mistakes.report(
-        Mistake::new(
-            first_line(mistakes, node.span),
-            format!("expected {expected}, found {found}"),
-        )
-        .label(format!("this is {found}"))
-        .help(help),
+        found_instead(mistakes, node, expected)
+            .label(label)
+            .help(help),
     );
+}
+
+/// "expected a title, found a list", or else the text that was found.
+fn found_instead(mistakes: &Mistakes, node: &Node, expected: &str) -> Mistake {
+    let found = match &node.kind {
+        Kind::Scalar(scalar) if !node.is_nothing() && !scalar.text.trim().is_empty() => {
+            format!("`{}`", shown(scalar.text.trim()))
+        }
+        _ => node.described().to_owned(),
+    };
+    Mistake::new(
+        first_line(mistakes, node.span),
+        format!("expected {expected}, found {found}"),
+    )
 }
 
 /// The part of a place on its first line: a mapping of many lines is pointed at, not framed.
@@ -68,12 +82,9 @@ pub(super) fn boolean(mistakes: &mut Mistakes, node: &Node) -> Option<Spanned<bo
         Some("false") => false,
         _ => {
             mistakes.report(
-                Mistake::new(
-                    first_line(mistakes, node.span),
-                    format!("expected true or false, found {}", node.described()),
-                )
-                .label("neither true nor false")
-                .help("write `true` or `false`, without quotes"),
+                found_instead(mistakes, node, "true or false")
+                    .label("neither true nor false")
+                    .help("write `true` or `false`, without quotes"),
             );
             return None;
         }
@@ -97,12 +108,9 @@ pub(super) fn number(mistakes: &mut Mistakes, node: &Node, what: &str) -> Option
         });
     }
     mistakes.report(
-        Mistake::new(
-            first_line(mistakes, node.span),
-            format!("expected {what}, found {}", node.described()),
-        )
-        .label("not a whole number")
-        .help("write digits only, without quotes"),
+        found_instead(mistakes, node, what)
+            .label("not a whole number")
+            .help("write digits only, without quotes"),
     );
     None
 }
@@ -138,6 +146,12 @@ pub(super) fn texts(
             })
         })
         .collect()
+}
+
+impl Keys {
+    fn is_unknown(&self, key: &str) -> bool {
+        !key.is_empty() && !self.known.contains(&key) && !self.later.contains(&key)
+    }
 }
 
 /// A mapping whose keys are known by name.
@@ -186,6 +200,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Whether there is no key at all.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// The entry of a key, if it is there.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.entries.get(key).copied()
@@ -201,11 +220,18 @@ impl<'a> Fields<'a> {
         &self,
         mistakes: &mut Mistakes,
         key: &str,
-        of: &str,
+        keys: &Keys,
         help: &str,
     ) -> Option<&'a Node> {
         let value = self.get(key);
-        if value.is_none() {
+        // A misspelt key is one mistake, not two.
+        let is_misspelt = || {
+            self.order.iter().any(|entry| {
+                keys.is_unknown(&entry.key) && names::closest(&entry.key, [key]).is_some()
+            })
+        };
+        if value.is_none() && !is_misspelt() {
+            let of = keys.of;
             mistakes.report(
                 Mistake::new(
                     first_line(mistakes, self.span),
@@ -229,11 +255,11 @@ impl<'a> Fields<'a> {
 /// Reports a key that is not one of those known.
 pub(super) fn refuse_other(mistakes: &mut Mistakes, entry: &Entry, keys: &Keys) {
     let key = entry.key.as_str();
-    if key.is_empty() || keys.known.contains(&key) {
-        return;
-    }
     if keys.later.contains(&key) {
         return not_yet(mistakes, entry);
+    }
+    if !keys.is_unknown(key) {
+        return;
     }
     let help = names::suggestion(
         key,
