@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod cli;
+pub mod judge;
 pub mod report;
 pub mod runner;
 pub mod scenario;

@@ -1,9 +1,50 @@
 //! The command line.
 
+mod accept;
+mod args;
+mod check;
+mod environment;
+mod exit;
+mod interrupt;
+mod output;
+mod run;
+mod select;
+mod server;
+mod show;
+
+pub use exit::{ExitStatus, exit_status};
+
 use std::process::ExitCode;
 
-/// Runs the program.
+use clap::Parser;
+
+use args::{Arguments, Command};
+use environment::Environment;
+use output::Output;
+
+/// Runs the program with the arguments and the environment of the process.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refusal) => {
+            // Nobody is there to tell when it cannot be printed.
+            let _ = refusal.print();
+            let is_mistake = refusal.use_stderr();
+            return if is_mistake {
+                ExitStatus::Invalid
+            } else {
+                ExitStatus::Passed
+            }
+            .into();
+        }
+    };
+    let environment = Environment::of_process();
+    let output = Output::new(arguments.color, &environment);
+    ExitCode::from(match arguments.command {
+        Command::Run(options) => run::run(&options, &environment, output),
+        Command::Show(options) => show::show(&options, &environment, output),
+        Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
+        Command::Check(options) => check::check(&options, output).code(),
+    })
 }

@@ -1,5 +1,17 @@
 //! Replays a case and says what happened.
 
+mod blocking;
+mod case;
+mod cast;
+pub mod expect;
+mod live;
+mod observer;
 mod outcome;
+mod replay;
+mod report;
+mod run;
+mod settle;
+mod trouble;
 
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
+pub use run::{Judge, RunOptions, replay, run};

@@ -6,13 +6,19 @@ mod load;
 mod model;
 mod render;
 mod source;
+mod sql;
 
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
-pub use load::{LoadError, Loaded, ReadError, ReadErrorKind, load, load_all, parse, read};
+pub use load::{
+    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, load, load_all, parse,
+    parse_duration, read,
+};
 pub use model::{
     Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
+pub(crate) use sql::token_at;
+pub use sql::{SplitProblem, SplitProblemKind, Statement, split};

@@ -35,6 +35,30 @@ pub struct Scenario {
     pub timeout: Option<Duration>,
 }
 
+impl Scenario {
+    /// Every piece of SQL in the scenario, in the order in which they run.
+    pub fn all_sql(&self) -> impl Iterator<Item = &SqlText> {
+        let steps = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Statement { sql, .. } | Action::Check(sql) => Some(sql),
+            Action::Say(_) | Action::WaitFor(_) => None,
+        });
+        self.setup
+            .iter()
+            .chain(
+                self.sessions
+                    .iter()
+                    .filter_map(|session| session.setup.as_ref()),
+            )
+            .chain(steps)
+            .chain(
+                self.sessions
+                    .iter()
+                    .filter_map(|session| session.teardown.as_ref()),
+            )
+            .chain(&self.teardown)
+    }
+}
+
 /// A link to a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -64,7 +88,7 @@ pub struct Session {
     /// SQL the session runs after the last step.
     pub teardown: Option<SqlText>,
     /// The role it takes with `SET ROLE`.
-    pub role: Option<String>,
+    pub role: Option<Spanned<String>>,
 }
 
 /// A server setting and its value.

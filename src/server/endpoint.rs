@@ -42,3 +42,26 @@ impl fmt::Debug for Endpoint {
             .finish_non_exhaustive()
     }
 }
+
+impl Endpoint {
+    /// How `tokio-postgres` reaches a database of this server.
+    #[must_use]
+    pub fn config(&self, database: &str) -> tokio_postgres::Config {
+        let mut config = tokio_postgres::Config::new();
+        match &self.address {
+            #[cfg(unix)]
+            Address::Unix { directory, port } => config.host_path(directory).port(*port),
+            #[cfg(not(unix))]
+            Address::Unix { directory, port } => {
+                config.host(directory.to_string_lossy()).port(*port)
+            }
+            Address::Tcp { host, port } => config.host(host).port(*port),
+        };
+        config
+            .user(&self.user)
+            .password(&self.password)
+            .dbname(database)
+            .application_name("lockstep");
+        config
+    }
+}

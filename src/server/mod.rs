@@ -1,7 +1,14 @@
 //! Where a release runs.
 
+mod database;
+#[cfg(unix)]
+pub mod embedded;
 mod endpoint;
+mod pins;
 mod release;
+mod roles;
 
+pub use database::{CaseDatabase, DatabaseError, Databases, SUPERUSER_SETTINGS};
 pub use endpoint::{Address, Endpoint};
-pub use release::Release;
+pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
+pub use release::{ParseReleaseError, Release};

@@ -15,7 +15,8 @@ pub enum Answer {
     Error(ServerMessage),
     /// What another session (or this one) said with NOTIFY.
     Notification(Notification),
-    /// A piece of COPY … TO STDOUT, as it came.
+    /// A piece of COPY … TO STDOUT, as it came; the first one is empty and says that data follows,
+    /// if there is any.
     CopyOut(Vec<u8>),
     /// The server asks for the data of COPY … FROM STDIN.
     CopyIn,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::answer::Answer;
-use crate::scenario::SessionIndex;
+use crate::scenario::{SessionIndex, Statement};
 
 /// What was observed in one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,10 +44,8 @@ pub enum EventKind {
     Answered {
         /// The session; `None` is the observer of a `check` step.
         session: Option<SessionIndex>,
-        /// The statement as it was sent; error positions count from its beginning.
-        statement: String,
-        /// Where `statement` begins in the step's SQL, in bytes.
-        offset: usize,
+        /// The statement; error positions count from the beginning of its text.
+        statement: Statement,
         /// What came.
         answers: Vec<Answer>,
     },

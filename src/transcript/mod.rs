@@ -3,6 +3,8 @@
 mod answer;
 mod event;
 pub mod psql;
+mod text;
 
 pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
 pub use event::{Blocker, Event, EventKind, Transcript};
+pub use text::{Block, TranscriptText};

@@ -9,48 +9,77 @@ use super::values;
 /// No scenario waits longer than a day.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// What to write.
+const HELP: &str = "write a number and its unit: `30s`, `500ms` or `2min`";
+
 /// Reads a length of time.
 pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Option<Duration> {
-    let help = "write a number and its unit: `30s`, `500ms` or `2min`";
-    let text = values::text(mistakes, node, "a length of time", help)?;
+    let text = values::text(mistakes, node, "a length of time", HELP)?;
+    match parse(&text) {
+        Ok(duration) => Some(duration),
+        Err(error) => {
+            let shown = values::shown(&text);
+            mistakes.report(
+                Mistake::new(node.span, format!("`{shown}` is not a length of time"))
+                    .label(error.to_string())
+                    .help(HELP),
+            );
+            None
+        }
+    }
+}
+
+/// A text that is no length of time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseDurationError {
+    /// It does not begin with a whole number.
+    #[error("no whole number, or too large")]
+    Number,
+    /// There is no unit behind the number.
+    #[error("the unit is missing")]
+    NoUnit,
+    /// The unit is none of `ms`, `s` and `min`.
+    #[error("`{}` is no unit", values::shown(.0))]
+    Unit(String),
+    /// It is no time at all.
+    #[error("this would be over at once")]
+    Zero,
+    /// It is longer than a day.
+    #[error("longer than a day")]
+    TooLong,
+}
+
+/// The length of time that a text such as `30s`, `500ms` or `2min` means.
+///
+/// # Errors
+///
+/// When the text is none, or means nothing or more than a day.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use lockstep::scenario::parse_duration;
+///
+/// assert_eq!(parse_duration("2min"), Ok(Duration::from_secs(120)));
+/// assert!(parse_duration("2 minutes").is_err());
+/// ```
+pub fn parse(text: &str) -> Result<Duration, ParseDurationError> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
-    let mistake = Mistake::new(
-        node.span,
-        format!("`{}` is not a length of time", values::shown(&text)),
-    );
-    let Ok(number) = number.parse::<u64>() else {
-        mistakes.report(mistake.label("no whole number, or too large").help(help));
-        return None;
-    };
+    let number: u64 = number.parse().map_err(|_| ParseDurationError::Number)?;
     let milliseconds = match unit.trim_start() {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "min" => Some(60_000),
-        _ => None,
+        "ms" => 1,
+        "s" => 1_000,
+        "min" => 60_000,
+        "" => return Err(ParseDurationError::NoUnit),
+        other => return Err(ParseDurationError::Unit(other.to_owned())),
     };
-    let Some(milliseconds) = milliseconds else {
-        let label = if unit.is_empty() {
-            "the unit is missing".to_owned()
-        } else {
-            format!("`{}` is no unit", values::shown(unit.trim_start()))
-        };
-        mistakes.report(mistake.label(label).help(help));
-        return None;
-    };
-    let duration = number
-        .checked_mul(milliseconds)
-        .map(Duration::from_millis)
-        .filter(|duration| *duration <= LONGEST);
-    match duration {
-        Some(Duration::ZERO) => {
-            mistakes.report(mistake.label("this would be over at once").help(help));
-            None
-        }
-        None => {
-            mistakes.report(mistake.label("longer than a day").help(help));
-            None
-        }
-        some => some,
+    let duration = number.checked_mul(milliseconds).map(Duration::from_millis);
+    match duration.filter(|duration| *duration <= LONGEST) {
+        Some(Duration::ZERO) => Err(ParseDurationError::Zero),
+        Some(duration) => Ok(duration),
+        None => Err(ParseDurationError::TooLong),
     }
 }

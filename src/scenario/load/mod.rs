@@ -21,5 +21,6 @@ mod text;
 mod tree;
 mod values;
 
+pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};
 pub use read::{ReadError, ReadErrorKind, read};

@@ -250,6 +250,10 @@ fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node
             "the name of a role",
             "write the name of a role that `setup:` makes",
         )
+        .map(|value| Spanned {
+            value,
+            span: node.span,
+        })
     });
     session
 }

@@ -1,11 +1,12 @@
 //! What psql prints for what a server answers.
 
-use super::answer::Answer;
+mod cell;
+mod excerpt;
+mod message;
+mod render;
+mod table;
+mod width;
+mod width_table;
 
-/// The text psql prints for the answers to one statement, each line ended by a newline.
-///
-/// `statement` is the text that was sent: errors quote it.
-#[must_use]
-pub fn render(_statement: &str, _answers: &[Answer]) -> String {
-    String::new()
-}
+pub use render::render;
+pub(super) use width::of_text as display_width;

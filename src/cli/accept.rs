@@ -1,0 +1,55 @@
+//! `lockstep accept`: takes the pending snapshots.
+
+use std::path::{Path, PathBuf};
+
+use super::args::AcceptOptions;
+use super::exit::ExitStatus;
+use super::output::Output;
+use super::select::count;
+use crate::scenario::discover;
+use crate::snapshot::{Accepted, Mode, SnapshotError, Store};
+
+/// Runs the command.
+pub(super) fn accept(options: &AcceptOptions, directory: &Path, output: Output) -> ExitStatus {
+    let scenarios = match discover(&options.paths) {
+        Ok(scenarios) => scenarios,
+        Err(error) => {
+            output.fail(&error, None);
+            return ExitStatus::Invalid;
+        }
+    };
+    match take(&Store::new(directory, Mode::Propose), &scenarios) {
+        Ok(accepted) if accepted.is_empty() => {
+            output.fail(
+                format_args!(
+                    "no pending snapshot of {}",
+                    count(scenarios.len(), "scenario")
+                ),
+                Some("`lockstep run` writes them"),
+            );
+            ExitStatus::NothingSelected
+        }
+        Ok(accepted) => {
+            tell(&accepted, output);
+            ExitStatus::Passed
+        }
+        Err(error) => {
+            output.fail(&error, None);
+            ExitStatus::Invalid
+        }
+    }
+}
+
+/// Accepts what is pending for these scenarios.
+pub(super) fn take(store: &Store, scenarios: &[PathBuf]) -> Result<Vec<Accepted>, SnapshotError> {
+    let scenarios: Vec<&Path> = scenarios.iter().map(PathBuf::as_path).collect();
+    store.accept(&scenarios)
+}
+
+/// Says which snapshots were accepted.
+pub(super) fn tell(accepted: &[Accepted], output: Output) {
+    for Accepted { path, is_new } in accepted {
+        let word = if *is_new { "new" } else { "changed" };
+        output.print(&format!("{word:>8} {}\n", path.display()));
+    }
+}

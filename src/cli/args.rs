@@ -1,0 +1,140 @@
+//! What may be written on the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::scenario::parse_duration;
+
+/// Replays scripted races on PostgreSQL and proves what happened.
+#[derive(Debug, Parser)]
+#[command(name = "lockstep", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+pub(super) struct Arguments {
+    /// When to use colour.
+    #[arg(long, value_name = "WHEN", global = true, default_value_t, value_enum)]
+    pub color: Color,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every case passed
+  1  behaviour differs from a snapshot or an expectation
+  2  the command line, or a scenario file, is wrong
+  3  a server could not be had, or failed by itself
+  4  nothing was selected to run";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Replay scenarios and compare them with their snapshots.
+    Run(RunOptions),
+    /// Replay one scenario and print its transcript; compare nothing.
+    Show(ShowOptions),
+    /// Accept the pending snapshots (*.snap.new).
+    Accept(AcceptOptions),
+    /// Validate scenario files; needs no server.
+    Check(CheckOptions),
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Which scenarios.
+#[derive(Debug, Args)]
+pub(super) struct Selection {
+    /// Scenario files, and folders to search for them.
+    #[arg(value_name = "PATH", default_value = "scenarios")]
+    pub paths: Vec<PathBuf>,
+    /// Only scenarios whose path or title contains TEXT.
+    #[arg(short = 'k', value_name = "TEXT")]
+    pub containing: Option<String>,
+    /// Only scenarios that have the tag; may be given more than once.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+}
+
+/// On which server, and how long.
+#[derive(Debug, Args)]
+pub(super) struct ServerOptions {
+    /// The release to replay on: a major version or an exact one.
+    #[arg(long, value_name = "RELEASE", default_value = "18")]
+    pub pg: String,
+    /// Where the server runs.
+    #[arg(long, value_name = "PROVIDER", default_value_t, value_enum)]
+    pub server: Provider,
+    /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub timeout: Duration,
+}
+
+/// Where a server runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Provider {
+    /// Whatever is at hand.
+    #[default]
+    Auto,
+    /// Server programs that Lockstep fetches and runs by itself.
+    Embedded,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunOptions {
+    #[command(flatten)]
+    pub selection: Selection,
+    #[command(flatten)]
+    pub server: ServerOptions,
+    /// How many cases run side by side.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: Option<u16>,
+    /// Replay each case N times.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Start no further case once one has not passed.
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Accept what is new or differs, at once.
+    #[arg(long)]
+    pub accept: bool,
+    /// Remove snapshots that no case uses.
+    #[arg(long)]
+    pub remove_unused: bool,
+    /// Say nothing unless something is wrong.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show every case, and every failure whole.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowOptions {
+    /// The scenario file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub server: ServerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AcceptOptions {
+    /// Scenario files and folders whose pending snapshots to accept.
+    #[arg(value_name = "PATH", default_value = "scenarios")]
+    pub paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckOptions {
+    #[command(flatten)]
+    pub selection: Selection,
+}

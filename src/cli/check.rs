@@ -1,0 +1,20 @@
+//! `lockstep check`: validates scenario files, without a server.
+
+use super::args::CheckOptions;
+use super::exit::ExitStatus;
+use super::output::Output;
+use super::select::{count, select};
+
+/// Runs the command.
+pub(super) fn check(options: &CheckOptions, output: Output) -> ExitStatus {
+    match select(&options.selection, output) {
+        Ok(selected) => {
+            output.print(&format!(
+                "{}: no mistake\n",
+                count(selected.scenarios.len(), "scenario")
+            ));
+            ExitStatus::Passed
+        }
+        Err(status) => status,
+    }
+}

@@ -1,0 +1,40 @@
+//! The environment of the process; read here and nowhere else.
+
+use std::path::PathBuf;
+
+use crate::server::embedded;
+
+/// What the environment says.
+#[derive(Debug)]
+pub(super) struct Environment {
+    /// `CI`: snapshots are compared, never written.
+    pub ci: bool,
+    /// `NO_COLOR`: no colour unless asked for.
+    pub no_color: bool,
+    /// What the embedded server has to know: `LOCKSTEP_CACHE`, where fetched servers are kept,
+    /// `XDG_CACHE_HOME`, `HOME` and `PATH`.
+    pub embedded: embedded::Environment,
+    /// The folder the program was started in.
+    pub directory: PathBuf,
+}
+
+impl Environment {
+    /// The environment of this process. A variable that is set to nothing counts as unset.
+    pub(super) fn of_process() -> Self {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let folder = |name| variable(name).map(PathBuf::from);
+        Self {
+            ci: variable("CI").is_some_and(|value| value != "false" && value != "0"),
+            no_color: variable("NO_COLOR").is_some(),
+            embedded: embedded::Environment {
+                cache: folder("LOCKSTEP_CACHE"),
+                xdg_cache_home: folder("XDG_CACHE_HOME"),
+                home: folder("HOME"),
+                path: variable("PATH").unwrap_or_default(),
+                temp: std::env::temp_dir(),
+                servers: folder("LOCKSTEP_SERVERS"),
+            },
+            directory: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! From the paths on the command line to the scenarios that are meant.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::args::Selection;
+use super::exit::ExitStatus;
+use super::output::Output;
+use crate::scenario::{Loaded, Scenario, discover, load_all};
+
+/// What the command line selects.
+pub(super) struct Selected {
+    /// The scenarios to replay.
+    pub scenarios: Vec<Arc<Scenario>>,
+    /// The files of these and of those that were filtered out.
+    pub found: Vec<PathBuf>,
+}
+
+impl Selected {
+    /// The files of the scenarios.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.scenarios
+            .iter()
+            .map(|scenario| scenario.source.path.clone())
+            .collect()
+    }
+}
+
+/// The scenarios that are selected. Every mistake in any of the files is told; then nothing is
+/// selected at all.
+pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, ExitStatus> {
+    let found = find(&selection.paths, output)?;
+    let scenarios = load(&found, output)?;
+    let selected: Vec<Arc<Scenario>> = scenarios
+        .into_iter()
+        .filter(|scenario| is_meant(selection, scenario))
+        .map(Arc::new)
+        .collect();
+    if selected.is_empty() {
+        output.fail(
+            format_args!("none of {} is selected", count(found.len(), "scenario")),
+            Some("look at the words behind `-k` and `--tag`"),
+        );
+        return Err(ExitStatus::NothingSelected);
+    }
+    Ok(Selected {
+        scenarios: selected,
+        found,
+    })
+}
+
+/// Reads scenario files, all of which must be right.
+pub(super) fn load(paths: &[PathBuf], output: Output) -> Result<Vec<Scenario>, ExitStatus> {
+    let Loaded {
+        scenarios,
+        mistakes,
+        unreadable,
+    } = load_all(paths);
+    if mistakes.is_empty() && unreadable.is_empty() {
+        return Ok(scenarios);
+    }
+    output.draw(&mistakes);
+    for error in &unreadable {
+        output.fail(error, None);
+    }
+    if !mistakes.is_empty() {
+        let mut files: Vec<&PathBuf> = mistakes
+            .iter()
+            .map(|mistake| &mistake.source.path)
+            .collect();
+        files.dedup();
+        output.say(format_args!(
+            "\n{} in {}; nothing was run",
+            count(mistakes.len(), "mistake"),
+            count(files.len(), "file")
+        ));
+    }
+    Err(ExitStatus::Invalid)
+}
+
+fn find(paths: &[PathBuf], output: Output) -> Result<Vec<PathBuf>, ExitStatus> {
+    let found = discover(paths).map_err(|error| {
+        output.fail(&error, None);
+        ExitStatus::Invalid
+    })?;
+    if found.is_empty() {
+        let places: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        output.fail(
+            format_args!("no scenario in {}", places.join(", ")),
+            Some("a scenario is a file whose name ends in .yaml or .yml"),
+        );
+        return Err(ExitStatus::NothingSelected);
+    }
+    Ok(found)
+}
+
+fn is_meant(selection: &Selection, scenario: &Scenario) -> bool {
+    let path = scenario.source.path.to_string_lossy();
+    let named = selection
+        .containing
+        .as_ref()
+        .is_none_or(|text| path.contains(text.as_str()) || scenario.title.contains(text.as_str()));
+    named && selection.tags.iter().all(|tag| scenario.tags.contains(tag))
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    if number == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{number} {what}s")
+    }
+}

@@ -1,0 +1,93 @@
+//! What the commands that need a server have in common: start one, end it, whatever happens.
+
+use std::future::Future;
+
+use super::args::ServerOptions;
+use super::environment::Environment;
+use super::exit::ExitStatus;
+use super::interrupt::{Interrupt, interrupt};
+use super::output::Output;
+use crate::server::embedded::{Server, start};
+use crate::server::{Pin, Pins, Release};
+
+/// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
+/// the program to end, which is the exit status then.
+pub(super) fn with_server(
+    options: &ServerOptions,
+    environment: &Environment,
+    output: Output,
+    work: impl AsyncFnOnce(&Server) -> ExitStatus,
+) -> u8 {
+    let Some(pin) = pin(&options.pg) else {
+        output.fail(
+            format_args!("release `{}` is not pinned", options.pg),
+            Some(&pinned()),
+        );
+        return ExitStatus::Invalid.code();
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.fail(format_args!("failed to start threads: {error}"), None);
+            return ExitStatus::Server.code();
+        }
+    };
+    runtime.block_on(async {
+        let signals = interrupt();
+        tokio::pin!(signals);
+        let report = |progress| output.say(format_args!("-- {progress} …"));
+        let server =
+            match or_interrupted(&mut signals, start(pin, &environment.embedded, &report)).await {
+                Ok(Ok(server)) => server,
+                Ok(Err(error)) => {
+                    output.fail(
+                        format_args!("failed to start PostgreSQL {}: {error}", pin.release),
+                        error.help().as_deref(),
+                    );
+                    return ExitStatus::Server.code();
+                }
+                Err(interrupt) => return interrupt.exit_code(),
+            };
+        let status = or_interrupted(&mut signals, work(&server)).await;
+        server.stop().await;
+        match status {
+            Ok(status) => status.code(),
+            Err(interrupt) => {
+                output.say("-- interrupted; the server has been ended");
+                interrupt.exit_code()
+            }
+        }
+    })
+}
+
+/// The value of a future, unless a signal comes first.
+async fn or_interrupted<T>(
+    signals: impl Future<Output = std::io::Result<Interrupt>>,
+    future: impl Future<Output = T>,
+) -> Result<T, Interrupt> {
+    tokio::select! {
+        biased;
+        Ok(interrupt) = signals => Err(interrupt),
+        value = future => Ok(value),
+    }
+}
+
+/// The pin that a release, exact or major, names.
+fn pin(name: &str) -> Option<&'static Pin> {
+    let pins = Pins::built_in();
+    match name.parse::<Release>() {
+        Ok(release) => pins.exact(release),
+        Err(_) => name.parse().ok().and_then(|major| pins.major(major)),
+    }
+}
+
+fn pinned() -> String {
+    let releases: Vec<String> = Pins::built_in()
+        .iter()
+        .map(|pin| pin.release.to_string())
+        .collect();
+    format!("pinned are: {}", releases.join(", "))
+}

@@ -1,0 +1,265 @@
+//! What a run shows on a terminal, or in the log of CI.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anstyle::Style;
+
+use super::group::{CaseGroup, Kind, group};
+use super::name::{name_of, slashes};
+use super::palette::{Palette, paint};
+use crate::runner::CaseResult;
+use crate::scenario::Diagnostic;
+use crate::snapshot::Mode;
+
+/// With no more cases than this, each that passed has a line too.
+const FEW: usize = 30;
+/// Cases whose details are shown, and names listed, where not everything is asked for.
+const MANY: usize = 20;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verbosity {
+    /// Only what did not pass.
+    Quiet,
+    /// A line for each case, as long as there are few of them, and a summary.
+    Normal,
+    /// Everything, however long.
+    Verbose,
+}
+
+/// Writes the report of a run. What it gives is text; the caller prints it.
+pub struct Console<'a> {
+    pub(super) palette: Palette,
+    pub(super) verbosity: Verbosity,
+    pub(super) mode: Mode,
+    pub(super) diagnostics: &'a dyn Fn(&[Diagnostic]) -> String,
+}
+
+/// A run that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct RunSummary<'a> {
+    /// Its results, in the order in which they are reported.
+    pub results: &'a [CaseResult],
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The pending snapshots that it wrote.
+    pub pending: &'a [PathBuf],
+    /// The snapshots that no case uses.
+    pub unused: &'a [PathBuf],
+}
+
+impl<'a> Console<'a> {
+    /// A console with colours or without; `mode` is the snapshot store's, and `diagnostics` shows
+    /// diagnostics in their file.
+    pub fn new(
+        color: bool,
+        verbosity: Verbosity,
+        mode: Mode,
+        diagnostics: &'a dyn Fn(&[Diagnostic]) -> String,
+    ) -> Self {
+        Self {
+            palette: Palette::new(color),
+            verbosity,
+            mode,
+            diagnostics,
+        }
+    }
+
+    /// The line of a case, or nothing where it has none in a run of so many cases: print it as soon
+    /// as all runs of the case are over.
+    #[must_use]
+    pub fn line(&self, group: &CaseGroup<'_>, cases: usize) -> String {
+        let (_, result) = group.worst();
+        let kind = Kind::of(&result.verdict);
+        let is_shown = match self.verbosity {
+            Verbosity::Quiet => false,
+            Verbosity::Normal => kind != Kind::Pass || cases <= FEW,
+            Verbosity::Verbose => true,
+        };
+        if !is_shown {
+            return String::new();
+        }
+        let word = paint(self.style(kind), format_args!("{:>8}", kind.word()));
+        let elapsed = paint(self.palette.faint, time(group.elapsed()));
+        let mut line = format!("{word} {elapsed} {}", name_of(result));
+        if let Some(tally) = group.tally() {
+            line.push_str(": ");
+            line.push_str(&tally);
+        }
+        line.push('\n');
+        line
+    }
+
+    /// All that comes after the lines of the cases: why some did not pass, and the summary.
+    #[must_use]
+    pub fn conclusion(&self, run: &RunSummary<'_>) -> String {
+        let groups = group(run.results);
+        let failed: Vec<&CaseGroup<'_>> = groups
+            .iter()
+            .filter(|group| Kind::of(&group.worst().1.verdict) != Kind::Pass)
+            .collect();
+        if self.verbosity == Verbosity::Quiet && failed.is_empty() {
+            return String::new();
+        }
+        let mut shown = String::new();
+        for group in &failed[..self.most(failed.len())] {
+            shown.push_str(&self.details(group));
+        }
+        if !failed.is_empty() {
+            shown.push('\n');
+        }
+        self.push_counts(&mut shown, run, &groups);
+        self.push_failed(&mut shown, &failed);
+        self.push_advice(&mut shown, run, &failed);
+        self.push_files(&mut shown, run.unused, |number| match number {
+            1 => "1 snapshot belongs to no case:".to_owned(),
+            number => format!("{number} snapshots belong to no case:"),
+        });
+        shown
+    }
+
+    pub(super) fn style(&self, kind: Kind) -> Style {
+        let style = match kind {
+            Kind::Pass => self.palette.good,
+            Kind::New => self.palette.open,
+            Kind::Differs | Kind::Unmet | Kind::Invalid | Kind::Error => self.palette.bad,
+        };
+        style.effects(self.palette.strong.get_effects())
+    }
+
+    /// How many of so many are shown.
+    fn most(&self, number: usize) -> usize {
+        match self.verbosity {
+            Verbosity::Verbose => number,
+            _ => number.min(MANY),
+        }
+    }
+
+    /// `Summary [   1.234s] 12 cases: 9 passed, 2 differ, 1 new`
+    fn push_counts(&self, shown: &mut String, run: &RunSummary<'_>, groups: &[CaseGroup<'_>]) {
+        let (cases, runs) = (groups.len(), run.results.len());
+        let mut total = match cases {
+            1 => "1 case".to_owned(),
+            cases => format!("{cases} cases"),
+        };
+        if runs > cases {
+            let _ = write!(total, " in {runs} runs");
+        }
+        let mut counts = Vec::new();
+        for kind in [Kind::Pass].into_iter().chain(Kind::FAILED) {
+            let number = groups
+                .iter()
+                .filter(|group| Kind::of(&group.worst().1.verdict) == kind)
+                .count();
+            if number > 0 {
+                let count = format!("{number} {}", kind.verb(number));
+                counts.push(paint(self.style(kind), count));
+            }
+        }
+        let colon = if counts.is_empty() { "" } else { ": " };
+        let word = paint(self.palette.strong, format_args!("{:>8}", "Summary"));
+        let elapsed = paint(self.palette.faint, time(run.elapsed));
+        let counts = counts.join(", ");
+        let _ = writeln!(shown, "{word} {elapsed} {total}{colon}{counts}");
+    }
+
+    /// The names of what did not pass.
+    fn push_failed(&self, shown: &mut String, failed: &[&CaseGroup<'_>]) {
+        let most = self.most(failed.len());
+        for group in &failed[..most] {
+            let (_, result) = group.worst();
+            let kind = Kind::of(&result.verdict);
+            let word = paint(self.style(kind), format_args!("{:>8}", kind.word()));
+            let _ = writeln!(shown, "{word} {}", name_of(result));
+        }
+        if failed.len() > most {
+            let _ = writeln!(
+                shown,
+                "         and {} more (-v shows all)",
+                failed.len() - most
+            );
+        }
+    }
+
+    /// What to do about it.
+    fn push_advice(&self, shown: &mut String, run: &RunSummary<'_>, failed: &[&CaseGroup<'_>]) {
+        self.push_files(shown, run.pending, |number| match number {
+            1 => "1 pending snapshot was written:".to_owned(),
+            number => format!("{number} pending snapshots were written:"),
+        });
+        let of = |kinds: &[Kind]| {
+            let mut paths: Vec<&Path> = failed
+                .iter()
+                .map(|group| group.worst().1)
+                .filter(|result| kinds.contains(&Kind::of(&result.verdict)))
+                .map(|result| result.scenario.source.path.as_path())
+                .collect();
+            paths.sort();
+            paths.dedup();
+            paths
+        };
+        let mut advice = Vec::new();
+        let seen = of(&[Kind::Differs, Kind::Unmet, Kind::New]);
+        if !seen.is_empty() {
+            let command = format!("lockstep show {}", file(&seen));
+            advice.push(("to see a whole transcript:", command));
+        }
+        let open = of(&[Kind::Differs, Kind::New]);
+        if !open.is_empty() {
+            match self.mode {
+                Mode::Propose => {
+                    let command = format!("lockstep accept {}", file(&open));
+                    advice.push(("to accept what is pending:", command));
+                }
+                Mode::ReadOnly => {
+                    let command = format!("lockstep run --accept {}", file(&open));
+                    advice.push(("to accept it, outside of CI:", command));
+                }
+            }
+        }
+        if !advice.is_empty() {
+            shown.push('\n');
+        }
+        for (what, command) in advice {
+            let _ = writeln!(shown, "{what:<28} {}", paint(self.palette.place, command));
+        }
+    }
+
+    /// A list of files under a heading.
+    fn push_files(&self, shown: &mut String, files: &[PathBuf], head: impl Fn(usize) -> String) {
+        if files.is_empty() {
+            return;
+        }
+        let _ = writeln!(shown, "\n{}", head(files.len()));
+        let most = self.most(files.len());
+        for file in &files[..most] {
+            let _ = writeln!(shown, "  {}", slashes(file));
+        }
+        if files.len() > most {
+            let _ = writeln!(shown, "  and {} more (-v shows all)", files.len() - most);
+        }
+    }
+}
+
+/// `[   0.012s]`
+fn time(elapsed: Duration) -> String {
+    format!("[{:>8.3}s]", elapsed.as_secs_f64())
+}
+
+/// The one file, as a shell takes it, or the word that stands for one of several.
+fn file(paths: &[&Path]) -> String {
+    let [path] = paths else {
+        return "FILE".to_owned();
+    };
+    let path = slashes(path);
+    let is_plain = path
+        .chars()
+        .all(|character| character.is_ascii_alphanumeric() || "/._-+=:@,".contains(character));
+    if is_plain && !path.starts_with('-') {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}

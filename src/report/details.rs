@@ -1,0 +1,144 @@
+//! Why a case did not pass.
+
+use anstyle::Style;
+
+use super::console::{Console, Verbosity};
+use super::group::{CaseGroup, Kind};
+use super::name::{name_of, step_place};
+use super::palette::paint;
+use crate::runner::{CaseResult, Verdict};
+use crate::snapshot::{Diff, Mode, Side, visible};
+
+/// Lines shown of a diff, or of a transcript, where not everything is asked for.
+const LINES: usize = 60;
+
+impl Console<'_> {
+    /// Why a case did not pass; empty if it did.
+    #[must_use]
+    pub fn details(&self, group: &CaseGroup<'_>) -> String {
+        let (number, result) = group.worst();
+        let kind = Kind::of(&result.verdict);
+        let palette = &self.palette;
+        let word = paint(self.style(kind), kind.word());
+        let mut shown = format!("\n{word} {}\n", paint(palette.strong, name_of(result)));
+        if let Some(tally) = group.tally() {
+            shown.push_str(&format!("{tally}; this is run {number}\n"));
+        }
+        match &result.verdict {
+            Verdict::Pass => return String::new(),
+            Verdict::Differs { accepted } => self.push_differs(&mut shown, result, accepted),
+            Verdict::Unmet(unmet) => push_lines(&mut shown, &(self.diagnostics)(unmet)),
+            Verdict::New => {
+                shown.push_str(match self.mode {
+                    Mode::Propose => "there is no snapshot yet; this is what happened:\n\n",
+                    Mode::ReadOnly => {
+                        "there is no snapshot, and none is written in CI; this is what happened:\n\n"
+                    }
+                });
+                self.push_transcript(&mut shown, result, Part::Beginning);
+            }
+            Verdict::Invalid(diagnostic) => {
+                let diagnostics = std::slice::from_ref(diagnostic);
+                push_lines(&mut shown, &(self.diagnostics)(diagnostics));
+                self.push_until_there(&mut shown, result);
+            }
+            Verdict::Error(message) => {
+                for line in message.lines() {
+                    shown.push_str(&visible(line, false));
+                    shown.push('\n');
+                }
+                self.push_until_there(&mut shown, result);
+            }
+        }
+        shown
+    }
+
+    fn push_differs(&self, shown: &mut String, result: &CaseResult, accepted: &str) {
+        let palette = &self.palette;
+        let text = result.transcript.text();
+        let Some(diff) = Diff::between(accepted, text.as_str()) else {
+            // The verdict says otherwise; the transcript is what can be shown.
+            return self.push_transcript(shown, result, Part::Beginning);
+        };
+        if let Some(step) = text.step_of_line(diff.first_line) {
+            let place = step_place(&result.scenario, step);
+            shown.push_str(&format!("first difference: {place}\n"));
+        }
+        let observed = format!("+++ observed on {}", result.release);
+        let mut lines = vec![
+            paint(palette.bad, "--- accepted"),
+            paint(palette.good, observed),
+        ];
+        for hunk in &diff.hunks {
+            lines.push(paint(palette.place, &hunk.header));
+            for line in &hunk.lines {
+                let style = match line.side {
+                    Side::Both => Style::new(),
+                    Side::Accepted => palette.bad,
+                    Side::Observed => palette.good,
+                    Side::Remark => palette.faint,
+                };
+                let text = format!("{}{}", line.side.sign(), line.text);
+                lines.push(paint(style, text));
+            }
+        }
+        self.push_some(shown, &lines, Part::Beginning);
+        for note in &diff.notes {
+            shown.push_str(&format!("{}: {note}\n", paint(palette.open, "note")));
+        }
+    }
+
+    /// The end of the transcript of a replay that stopped, if anything had happened.
+    fn push_until_there(&self, shown: &mut String, result: &CaseResult) {
+        if !result.transcript.events.is_empty() {
+            shown.push_str("\nuntil then:\n\n");
+            self.push_transcript(shown, result, Part::End);
+        }
+    }
+
+    fn push_transcript(&self, shown: &mut String, result: &CaseResult, part: Part) {
+        let text = result.transcript.text();
+        let lines: Vec<String> = text
+            .as_str()
+            .lines()
+            .map(|line| visible(line, false))
+            .collect();
+        self.push_some(shown, &lines, part);
+    }
+
+    /// The lines, or as many as fit.
+    fn push_some(&self, shown: &mut String, lines: &[String], part: Part) {
+        let all = self.verbosity == Verbosity::Verbose || lines.len() <= LINES;
+        let number = if all { lines.len() } else { LINES };
+        let left = lines.len() - number;
+        let left = paint(self.palette.faint, format!("… {left} more lines"));
+        let some = match part {
+            Part::Beginning => &lines[..number],
+            Part::End => &lines[lines.len() - number..],
+        };
+        if !all && part == Part::End {
+            push_lines(shown, &left);
+        }
+        for line in some {
+            push_lines(shown, line);
+        }
+        if !all && part == Part::Beginning {
+            push_lines(shown, &left);
+        }
+    }
+}
+
+/// Which part of a long text is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Beginning,
+    End,
+}
+
+/// Adds text that ends in a line feed afterwards, whether or not it did.
+fn push_lines(shown: &mut String, text: &str) {
+    shown.push_str(text);
+    if !text.ends_with('\n') {
+        shown.push('\n');
+    }
+}

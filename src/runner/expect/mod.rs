@@ -1,0 +1,18 @@
+//! Holds what was observed against what a scenario expects.
+
+mod error;
+mod glob;
+mod notices;
+mod observed;
+mod place;
+mod result;
+mod rows;
+mod unmet;
+mod waits;
+
+#[cfg(test)]
+mod fixture;
+
+pub use error::server_error;
+pub use observed::{Answered, Observed};
+pub use unmet::{unmet, unmet_in};

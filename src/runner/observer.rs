@@ -1,0 +1,107 @@
+//! The connection that asks the server who waits for whom.
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error, NoTls, Statement};
+
+use super::blocking::{SeenBlocker, Sighting};
+use super::cast::Cast;
+use crate::scenario::SessionIndex;
+use crate::server::Endpoint;
+use crate::transcript::Blocker;
+
+/// For each backend asked about: its direct blockers by lock and by safe snapshot, and its wait.
+/// The look is at exactly the backends asked about.
+const LOOK: &str = "
+    SELECT pid, pg_blocking_pids(pid), pg_safe_snapshot_blocking_pids(pid),
+           (SELECT wait_event FROM pg_stat_get_activity(pid) WHERE wait_event_type = 'IPC')
+    FROM unnest($1::int[]) AS pid";
+
+/// What the server says a backend is doing.
+const DOING: &str = "
+    SELECT state, wait_event_type || '/' || wait_event FROM pg_stat_get_activity($1::int)";
+
+/// How to stop a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// As Ctrl-C in psql does.
+    Cancel,
+    /// By ending the backend.
+    Terminate,
+}
+
+/// A connection of the runner's own, beside those of the scenario.
+pub(crate) struct Observer {
+    client: Client,
+    look: Statement,
+}
+
+impl Observer {
+    /// Connects to the server's maintenance database, so that nothing the observer does can be
+    /// seen in a case's own.
+    pub(crate) async fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
+        let (client, connection) = endpoint.config("postgres").connect(NoTls).await?;
+        // It ends with the client. Its errors are also those of the questions under way.
+        tokio::spawn(connection);
+        let look = client.prepare_typed(LOOK, &[Type::INT4_ARRAY]).await?;
+        Ok(Self { client, look })
+    }
+
+    /// Asks about the given sessions of a cast, all in one question.
+    pub(crate) async fn look(
+        &self,
+        cast: &Cast,
+        at: &[SessionIndex],
+    ) -> Result<Vec<Sighting>, Error> {
+        let pids: Vec<i32> = at.iter().filter_map(|session| cast.pid(*session)).collect();
+        let rows = self.client.query(&self.look, &[&pids]).await?;
+        let mut seen = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let by_lock: Vec<i32> = row.try_get(1)?;
+            let by_snapshot: Vec<i32> = row.try_get(2)?;
+            let waits_for: Option<String> = row.try_get(3)?;
+            let mut blockers: Vec<SeenBlocker> = by_lock
+                .into_iter()
+                .chain(by_snapshot)
+                .map(|pid| cast.blocker(pid))
+                .collect();
+            // A standby that is absent holds no lock, so no process is named.
+            if let Some(event) = waits_for.filter(|event| event == "SyncRep") {
+                blockers.push(SeenBlocker::Known(Blocker::WaitEvent(event)));
+            }
+            if let Some(session) = cast.session(row.try_get(0)?) {
+                seen.push(Sighting { session, blockers });
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Stops what a backend does.
+    pub(crate) async fn stop(&self, pid: i32, how: Stop) -> Result<(), Error> {
+        let sql = match how {
+            Stop::Cancel => "SELECT pg_cancel_backend($1)",
+            Stop::Terminate => "SELECT pg_terminate_backend($1)",
+        };
+        self.client
+            .query_typed(sql, &[(&pid, Type::INT4)])
+            .await
+            .map(drop)
+    }
+
+    /// What a backend is doing, in the server's words: `active, Timeout/PgSleep`.
+    pub(crate) async fn doing(&self, pid: i32) -> Result<Option<String>, Error> {
+        let row = self
+            .client
+            .query_typed_opt(DOING, &[(&pid, Type::INT4)])
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let words: [Option<String>; 2] = [row.try_get(0)?, row.try_get(1)?];
+        Ok(Some(
+            words.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        ))
+    }
+
+    /// Whether the server still answers.
+    pub(crate) async fn answers(&self) -> bool {
+        self.client.simple_query("").await.is_ok()
+    }
+}

@@ -1,0 +1,278 @@
+//! One case, played from the first step to the last.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
+
+use super::cast::Cast;
+use super::live::{Answered, LiveSession};
+use super::observer::Observer;
+use crate::scenario::{Action, Scenario, SessionIndex, SqlText, Step};
+use crate::transcript::{Event, EventKind, Transcript};
+use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
+
+/// Something that came from the server, and for which session.
+pub(crate) type Arrival = (SessionIndex, Incoming);
+
+/// Why a replay does not go on.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The time limit of the step is over.
+    TimeLimit,
+    /// A session waits, and nothing the scenario does can end that.
+    Stuck(SessionIndex),
+    /// A session's statement cannot be sent.
+    Send(SessionIndex, SendError),
+    /// A session's answer cannot be taken in.
+    Answer(SessionIndex, Closing),
+    /// The observer's connection failed.
+    Observer(tokio_postgres::Error),
+}
+
+/// One case while it is played. The sessions of the scenario come first; behind them stands the
+/// outside observer that `check` steps ask through.
+pub(crate) struct Replay<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) observer: &'a Observer,
+    pub(crate) limit: Duration,
+    pub(crate) cast: Cast,
+    pub(crate) arrivals: UnboundedReceiver<Arrival>,
+    arrive: UnboundedSender<Arrival>,
+    pub(crate) live: Vec<Option<LiveSession>>,
+    pub(crate) waits_begun: usize,
+    began: Instant,
+    /// What has happened so far.
+    pub(crate) transcript: Transcript,
+}
+
+impl<'a> Replay<'a> {
+    /// A case about to begin; nobody has connected yet.
+    pub(crate) fn new(scenario: &'a Scenario, observer: &'a Observer, limit: Duration) -> Self {
+        let (arrive, arrivals) = unbounded_channel();
+        let everybody = scenario.sessions.len() + 1;
+        Self {
+            scenario,
+            observer,
+            limit,
+            cast: Cast::of(everybody),
+            arrivals,
+            arrive,
+            live: std::iter::repeat_with(|| None).take(everybody).collect(),
+            waits_begun: 0,
+            began: Instant::now(),
+            transcript: Transcript {
+                sessions: scenario
+                    .sessions
+                    .iter()
+                    .map(|s| s.name.value.clone())
+                    .collect(),
+                events: Vec::new(),
+            },
+        }
+    }
+
+    /// The place of the outside observer among the sessions.
+    pub(crate) fn outside(&self) -> SessionIndex {
+        SessionIndex(self.scenario.sessions.len())
+    }
+
+    /// Lets a session, or the outside observer, take part with a fresh connection.
+    pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
+        self.cast.enter(session, sender.pid());
+        self.live[session.0] = Some(LiveSession::new(sender));
+        let arrive = self.arrive.clone();
+        tokio::spawn(async move {
+            while let Some(incoming) = receiver.next().await {
+                if arrive.send((session, incoming)).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// Ends a session's connection, and waits until the server has seen it.
+    pub(crate) async fn leave(&mut self, session: SessionIndex) {
+        let Some(mut live) = self.live[session.0].take() else {
+            return;
+        };
+        live.close().await;
+        let gone = async {
+            while let Some((who, incoming)) = self.arrivals.recv().await {
+                if who == session && matches!(incoming, Incoming::Closed(_)) {
+                    break;
+                }
+            }
+        };
+        // A server that does not hang up is found out by what is asked of it next.
+        let _ = tokio::time::timeout(self.limit, gone).await;
+    }
+
+    /// Ends all connections.
+    pub(crate) async fn close(&mut self) {
+        for mut live in self.live.iter_mut().filter_map(Option::take) {
+            live.close().await;
+        }
+    }
+
+    /// What a set-up or tear-down was answered.
+    pub(crate) fn take_ended(&mut self, session: SessionIndex) -> Vec<Answered> {
+        let turn = self.live[session.0]
+            .as_mut()
+            .and_then(|live| live.turn.take());
+        turn.map(|turn| turn.ended).unwrap_or_default()
+    }
+
+    /// Plays all steps.
+    pub(crate) async fn play(&mut self) -> Result<(), (usize, Halt)> {
+        let scenario = self.scenario;
+        for (at, step) in scenario.steps.iter().enumerate() {
+            self.play_step(at, step).await.map_err(|halt| (at, halt))?;
+        }
+        // Whoever still waits must be freed by itself: there is no step left to do it.
+        let last = scenario.steps.len().saturating_sub(1);
+        while let Some(session) = self.in_flight().first().copied() {
+            self.await_end(session).await.map_err(|halt| (last, halt))?;
+        }
+        Ok(())
+    }
+
+    async fn play_step(&mut self, at: usize, step: &Step) -> Result<(), Halt> {
+        match &step.action {
+            Action::Say(_) => Ok(()),
+            Action::WaitFor(session) => self.await_end(*session).await,
+            Action::Statement { session, sql } => {
+                self.await_end(*session).await?;
+                self.push(
+                    at,
+                    EventKind::Sent {
+                        session: *session,
+                        sql: sql.text.clone(),
+                    },
+                );
+                self.run(*session, Some(at), sql).await
+            }
+            Action::Check(sql) => {
+                self.push(
+                    at,
+                    EventKind::Checked {
+                        sql: sql.text.clone(),
+                    },
+                );
+                let outside = self.outside();
+                self.run(outside, Some(at), sql).await?;
+                self.await_end(outside).await
+            }
+        }
+    }
+
+    /// Runs SQL in a session until it has ended or is proven to wait, and reports.
+    pub(crate) async fn run(
+        &mut self,
+        session: SessionIndex,
+        step: Option<usize>,
+        sql: &SqlText,
+    ) -> Result<(), Halt> {
+        if let Some(live) = &mut self.live[session.0] {
+            live.begin(step, sql)
+                .await
+                .map_err(|error| Halt::Send(session, error))?;
+        }
+        let settled = self.settle(self.deadline()).await?;
+        self.report(Some(session), settled);
+        Ok(())
+    }
+
+    /// Waits until a session is free: until what it waits for ends by itself.
+    pub(crate) async fn await_end(&mut self, session: SessionIndex) -> Result<(), Halt> {
+        let deadline = self.deadline();
+        while self.is_in_flight(session) {
+            let settled = self.settle(deadline).await?;
+            self.report(None, settled);
+            if !self.is_in_flight(session) {
+                break;
+            }
+            if !self.waits_may_end() {
+                return Err(Halt::Stuck(session));
+            }
+            tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
+                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
+            }
+        }
+        Ok(())
+    }
+
+    /// When a step that begins now must be over.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.limit
+    }
+
+    /// Notes that something happened.
+    pub(crate) fn push(&mut self, step: usize, kind: EventKind) {
+        let at = self.began.elapsed();
+        self.transcript.events.push(Event { step, at, kind });
+    }
+
+    /// The sessions with a statement whose end has not been seen.
+    pub(crate) fn in_flight(&self) -> Vec<SessionIndex> {
+        self.everybody()
+            .filter(|session| self.is_in_flight(*session))
+            .collect()
+    }
+
+    /// Every session, and the outside observer.
+    pub(crate) fn everybody(&self) -> impl Iterator<Item = SessionIndex> + use<> {
+        (0..self.live.len()).map(SessionIndex)
+    }
+
+    fn is_in_flight(&self, session: SessionIndex) -> bool {
+        self.live[session.0]
+            .as_ref()
+            .is_some_and(LiveSession::in_flight)
+    }
+
+    /// Takes in what has arrived by now.
+    pub(crate) async fn take_arrivals(&mut self) -> Result<(), Halt> {
+        while let Ok(arrival) = self.arrivals.try_recv() {
+            self.receive(arrival).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in one thing that arrived.
+    pub(crate) async fn receive(&mut self, (session, incoming): Arrival) -> Result<(), Halt> {
+        if let Incoming::Closed(closing @ (Closing::TooLarge { .. } | Closing::Malformed(_))) =
+            incoming
+        {
+            return Err(Halt::Answer(session, closing));
+        }
+        if let Some(live) = &mut self.live[session.0] {
+            live.receive(incoming)
+                .await
+                .map_err(|error| Halt::Send(session, error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a wait may end without a step that ends it: by one of the server's timeouts, which
+    /// somebody must have set by its name.
+    fn waits_may_end(&self) -> bool {
+        self.scenario
+            .all_sql()
+            .any(|sql| names_a_timeout(&sql.text))
+            || self
+                .scenario
+                .sessions
+                .iter()
+                .flat_map(|session| &session.settings)
+                .any(|setting| names_a_timeout(&setting.name.value))
+    }
+}
+
+fn names_a_timeout(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.match_indices("_timeout")
+        .any(|(at, _)| !text[..at].ends_with("deadlock"))
+}

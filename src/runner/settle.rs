@@ -1,0 +1,76 @@
+//! Settling: every session in flight has either finished or is proven to wait.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::blocking::{Standing, standings};
+use super::replay::{Halt, Replay};
+use crate::scenario::SessionIndex;
+use crate::transcript::Blocker;
+
+/// How long a statement may run before the first look at it. Most statements answer sooner.
+const FIRST_LOOK: Duration = Duration::from_micros(200);
+
+/// How far apart looks may come to be while a statement runs for long.
+const LOOKS_APART: Duration = Duration::from_millis(20);
+
+/// What is known of the sessions in flight once all have settled: whom each waits for.
+pub(crate) type Settled = Vec<(SessionIndex, Vec<Blocker>)>;
+
+impl Replay<'_> {
+    /// Waits until every session in flight has finished or is proven to wait, by asking the server
+    /// early and then ever less often. An answer that arrives ends the looking at once.
+    pub(crate) async fn settle(&mut self, deadline: Instant) -> Result<Settled, Halt> {
+        let mut pause = FIRST_LOOK;
+        loop {
+            self.take_arrivals().await?;
+            let in_flight = self.in_flight();
+            if in_flight.is_empty() {
+                return Ok(Vec::new());
+            }
+            tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => {
+                    self.receive(arrival).await?;
+                    pause = FIRST_LOOK;
+                    continue;
+                }
+                () = pause_for(pause) => {}
+                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
+            }
+            pause = (pause * 2).min(LOOKS_APART);
+            let seen = tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => {
+                    // The answer overtook the look, which is worth nothing now.
+                    self.receive(arrival).await?;
+                    pause = FIRST_LOOK;
+                    continue;
+                }
+                seen = timeout_at(deadline, self.observer.look(&self.cast, &in_flight)) => {
+                    seen.map_err(|_| Halt::TimeLimit)?.map_err(Halt::Observer)?
+                }
+            };
+            let mut settled: Settled = Vec::with_capacity(in_flight.len());
+            for (session, standing) in standings(&seen) {
+                if let Standing::Waiting(blockers) = standing {
+                    settled.push((session, blockers));
+                }
+            }
+            if settled.len() == in_flight.len() {
+                return Ok(settled);
+            }
+        }
+    }
+}
+
+/// Tokio's timer counts whole milliseconds; the first looks come sooner.
+async fn pause_for(pause: Duration) {
+    if pause < Duration::from_millis(2) {
+        // The thread may outlive an answer that comes first, by less than the pause.
+        let _ = tokio::task::spawn_blocking(move || std::thread::sleep(pause)).await;
+    } else {
+        tokio::time::sleep(pause).await;
+    }
+}

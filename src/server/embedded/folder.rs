@@ -1,0 +1,170 @@
+//! A private folder for a server, and the keeper in it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::statvfs;
+
+use super::account::Account;
+use super::environment::Environment;
+use super::error::{ServerError, ServerErrorKind};
+use super::keeper::{Duty, Keeper, Stage};
+use super::sweep;
+
+/// The port in the name of the socket, which nobody else's server can have in a private folder.
+pub(super) const PORT: u16 = 5432;
+
+/// The longest path of a Unix socket: the system's field less its end mark.
+const SOCKET_PATH_LIMIT: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// How much memory must be free before a server is put there: a cluster of 40 MB, 8 MB for each
+/// case's database, 256 MB of write-ahead log.
+const ROOM_IN_MEMORY: u64 = 512 << 20;
+
+/// How often a new folder may be swept by another run in the instant before it is locked.
+const ATTEMPTS: usize = 5;
+
+/// The folders that servers' folders are made in, best first.
+pub(super) fn bases(environment: &Environment) -> Vec<PathBuf> {
+    let wanted = match &environment.servers {
+        Some(told) => vec![told.clone()],
+        None => vec![
+            PathBuf::from("/dev/shm"),
+            environment.temp.clone(),
+            PathBuf::from("/tmp"),
+        ],
+    };
+    let mut bases = Vec::new();
+    for base in wanted {
+        // What the system says of a server's processes is the real path.
+        let base = base.canonicalize().unwrap_or(base);
+        if !bases.contains(&base) {
+            bases.push(base);
+        }
+    }
+    bases
+}
+
+/// Starts a keeper in the first base that will do, sends it its SQL, and waits until it is going.
+pub(super) async fn occupy(
+    duty: Duty,
+    arguments: &[OsString],
+    account: Account,
+    sql: &str,
+    environment: &Environment,
+    limit: Duration,
+) -> Result<Keeper, ServerError> {
+    let mut tried = Vec::new();
+    for base in bases(environment) {
+        if let Err(why) = suits(&base, environment) {
+            tried.push((base, why));
+            continue;
+        }
+        match attempt(&base, duty, arguments, account, sql, environment, limit).await? {
+            Ok(keeper) => return Ok(keeper),
+            Err(why) => tried.push((base, why)),
+        }
+    }
+    Err(ServerErrorKind::NoFolder { tried }.into())
+}
+
+/// One base: the inner error is a reason to try the next.
+async fn attempt(
+    base: &Path,
+    duty: Duty,
+    arguments: &[OsString],
+    account: Account,
+    sql: &str,
+    environment: &Environment,
+    limit: Duration,
+) -> Result<Result<Keeper, String>, ServerError> {
+    let mut keeper = match found(base, duty, arguments, account, environment, limit).await? {
+        Ok(keeper) => keeper,
+        Err(why) => return Ok(Err(why)),
+    };
+    // A keeper that died meanwhile is noticed below.
+    let _ = keeper.send(sql);
+    let stage = tokio::time::timeout(limit, keeper.reach(Stage::Going))
+        .await
+        .map_err(|_| ServerErrorKind::TooSlow {
+            what: duty.what(),
+            limit,
+            log: keeper.last_words(),
+        })?;
+    if stage == Stage::Going {
+        return Ok(Ok(keeper));
+    }
+    let log = keeper.last_words();
+    if log.contains("No space left on device") {
+        return Ok(Err("no space is left there".to_owned()));
+    }
+    Err(ServerErrorKind::Failed {
+        what: duty.what(),
+        log,
+    }
+    .into())
+}
+
+/// Starts a keeper and locks its folder.
+async fn found(
+    base: &Path,
+    duty: Duty,
+    arguments: &[OsString],
+    account: Account,
+    environment: &Environment,
+    limit: Duration,
+) -> Result<Result<Keeper, String>, ServerError> {
+    let mut why = String::new();
+    for _ in 0..ATTEMPTS {
+        let folder = base.join(sweep::folder_name(super::random()));
+        let mut keeper = Keeper::start(duty, &folder, arguments, account, environment)
+            .map_err(ServerErrorKind::Keeper)?;
+        let made = tokio::time::timeout(limit, keeper.reach(Stage::Made)).await;
+        if made != Ok(Stage::Made) {
+            return Ok(Err(keeper.last_words().trim().to_owned()));
+        }
+        match keeper.lock() {
+            Ok(true) => return Ok(Ok(keeper)),
+            Ok(false) => "another run swept it away".clone_into(&mut why),
+            Err(error) => why = error.to_string(),
+        }
+    }
+    Ok(Err(why))
+}
+
+/// Whether a base will do, as far as can be seen before it is tried.
+fn suits(base: &Path, environment: &Environment) -> Result<(), String> {
+    let socket = base
+        .join(sweep::folder_name(0))
+        .join(format!(".s.PGSQL.{PORT}"));
+    if socket.as_os_str().len() > SOCKET_PATH_LIMIT {
+        return Err("its path is too long for a Unix socket".to_owned());
+    }
+    if !base.is_dir() {
+        return Err("it is no folder".to_owned());
+    }
+    if environment.servers.is_none() && base == Path::new("/dev/shm") {
+        if !is_memory(base) {
+            return Err("it is not in memory".to_owned());
+        }
+        let free = statvfs(base).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
+        if free < ROOM_IN_MEMORY {
+            return Err(format!("only {} MB are free there", free >> 20));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder's files live in memory.
+#[cfg(target_os = "linux")]
+fn is_memory(folder: &Path) -> bool {
+    // The number of tmpfs, as `statfs(2)` lists it.
+    rustix::fs::statfs(folder).is_ok_and(|stat| stat.f_type == 0x0102_1994)
+}
+
+/// Whether a folder's files live in memory.
+#[cfg(not(target_os = "linux"))]
+fn is_memory(_folder: &Path) -> bool {
+    false
+}

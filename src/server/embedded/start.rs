@@ -1,0 +1,278 @@
+//! Starting and stopping a server.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_postgres::NoTls;
+
+use super::account::Account;
+use super::cache::check_reach;
+use super::environment::{Environment, cache_folder};
+use super::error::{ServerError, ServerErrorKind};
+use super::folder::{self, PORT};
+use super::keeper::{Duty, Keeper};
+use super::progress::Reporter;
+use super::{programs, random, secret, sweep, template};
+use crate::server::database::explain;
+use crate::server::roles::{SCRIPTED, SUPERUSER};
+use crate::server::{Address, Endpoint, Pin, Release};
+
+/// How long a start may take once the programs and the template are there; it takes a tenth of a
+/// second.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A running server, all of whose processes and files end with it.
+///
+/// Dropping it ends it too, and blocks for the few hundredths of a second which that takes;
+/// prefer [`Server::stop`]. When Lockstep dies without doing either, even of SIGKILL, the server
+/// notices at once and ends.
+#[derive(Debug)]
+pub struct Server {
+    release: Release,
+    endpoint: Endpoint,
+    scripted: Endpoint,
+    keeper: Keeper,
+}
+
+/// Fetches a pinned release into the cache, unless it is there or installed on the machine, and
+/// gives the folder of its programs.
+///
+/// # Errors
+///
+/// The release can be neither found nor fetched.
+pub async fn fetch(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<PathBuf, ServerError> {
+    programs::obtain(pin, &cache_folder(environment), environment, report).await
+}
+
+/// Starts a server of a pinned release, for one run.
+///
+/// What the machine does not have yet is fetched and made, and `report` is told. What dead runs
+/// left behind is cleared away.
+///
+/// # Examples
+///
+/// ```no_run
+/// use lockstep::server::embedded::{self, Environment};
+/// use lockstep::server::{Databases, Pins};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let environment = Environment {
+///     cache: Some("/var/cache/lockstep".into()),
+///     xdg_cache_home: None,
+///     home: None,
+///     path: "/usr/local/bin:/usr/bin:/bin".into(),
+///     temp: "/tmp".into(),
+///     servers: None,
+/// };
+/// let pin = Pins::built_in().major(18).ok_or("not pinned")?;
+/// let server = embedded::start(pin, &environment, &|progress| eprintln!("-- {progress} …")).await?;
+///
+/// let role = server.scripted_endpoint();
+/// let databases = Databases::connect(server.endpoint(), &role.user).await?;
+/// let database = databases.create().await?;
+/// // Sessions connect to `database.name` as `role`.
+/// databases.remove(&database).await?;
+/// server.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Each [`ServerErrorKind`] is one; [`ServerError::help`] says what to do about it.
+pub async fn start(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<Server, ServerError> {
+    let bases = folder::bases(environment);
+    let sweeping = tokio::task::spawn_blocking(move || {
+        for base in bases {
+            sweep::sweep(&base);
+        }
+    });
+    let server = start_server(pin, environment, report).await;
+    // A sweep that fails leaves rubbish, which is no reason to have no server.
+    let _ = sweeping.await;
+    server
+}
+
+async fn start_server(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<Server, ServerError> {
+    let cache = cache_folder(environment);
+    let release = pin.release;
+    check_reach(&cache)?;
+    let programs = programs::obtain(pin, &cache, environment, report).await?;
+    check_reach(&programs)?;
+    let template = template::obtain(release, &programs, &cache, environment, report).await?;
+
+    let (superuser, scripted) = (secret(), secret());
+    let arguments = [programs.into_os_string(), template.into_os_string()];
+    let keeper = keep(&arguments, environment).await?;
+    wait_until_ready(&keeper).await?;
+
+    let endpoint = |user: &str, password| Endpoint {
+        address: Address::Unix {
+            directory: keeper.folder().to_owned(),
+            port: PORT,
+        },
+        user: user.to_owned(),
+        password,
+    };
+    let initial = endpoint(SUPERUSER, template::PASSWORD.to_owned());
+    tokio::time::timeout(
+        LIMIT,
+        set_passwords(&initial, release, &superuser, &scripted),
+    )
+    .await
+    .map_err(|_| ServerErrorKind::Refused("it does not answer".to_owned()))?
+    .map_err(|error| ServerErrorKind::Refused(explain(&error)))?;
+    Ok(Server {
+        release,
+        endpoint: endpoint(SUPERUSER, superuser),
+        scripted: endpoint(SCRIPTED, scripted),
+        keeper,
+    })
+}
+
+/// Starts the keeper under the right account.
+async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keeper, ServerError> {
+    let occupy = |account| folder::occupy(Duty::Serve, arguments, account, "", environment, LIMIT);
+    let caller = Account::caller();
+    if !caller.is_root() {
+        return occupy(caller).await;
+    }
+    match occupy(Account::of_its_own(random())).await {
+        // A container may have been given too few numbers for that; it has nobody's.
+        Err(error) if matches!(error.kind(), ServerErrorKind::Keeper(_)) => {
+            occupy(Account::nobody()).await
+        }
+        other => other,
+    }
+}
+
+/// Gives the server the passwords of this run.
+///
+/// Up to here the superuser has the template's password, which is no secret; that nobody else can
+/// use it before is because nobody else can enter the folder of the socket. The passwords are as
+/// hard to guess as keys, so that deriving them slowly, which shields weak ones, would only make
+/// each connection slow.
+async fn set_passwords(
+    initial: &Endpoint,
+    release: Release,
+    superuser: &str,
+    scripted: &str,
+) -> Result<(), tokio_postgres::Error> {
+    let (client, connection) = initial.config("postgres").connect(NoTls).await?;
+    let connection = tokio::spawn(connection);
+    // The statements must not be seen in pg_stat_activity, which the scripted role may read.
+    let sql = format!(
+        "SET track_activities = off; {}\
+         ALTER ROLE {SUPERUSER} PASSWORD '{superuser}'; \
+         ALTER ROLE {SCRIPTED} PASSWORD '{scripted}';",
+        template::quick_scram(release)
+    );
+    client.batch_execute(&sql).await?;
+    drop(client);
+    match connection.await {
+        Ok(ended) => ended,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Waits until the postmaster has written that it accepts connections.
+///
+/// Its file is read instead of trying to connect: an attempt that comes too early costs the server
+/// a process. The file gives no signal, so it is looked at again after 1 ms, later less often.
+async fn wait_until_ready(keeper: &Keeper) -> Result<(), ServerError> {
+    let file = keeper.folder().join("data").join("postmaster.pid");
+    let looking = async {
+        let mut pause = Duration::from_millis(1);
+        loop {
+            let ready = std::fs::read_to_string(&file).is_ok_and(|text| {
+                text.lines()
+                    .nth(7)
+                    .is_some_and(|line| line.trim() == "ready")
+            });
+            if ready {
+                return;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 3 / 2).min(Duration::from_millis(20));
+        }
+    };
+    let what = Duty::Serve.what();
+    tokio::select! {
+        () = looking => Ok(()),
+        () = keeper.over() => Err(ServerErrorKind::Failed {
+            what,
+            log: keeper.last_words(),
+        }
+        .into()),
+        () = tokio::time::sleep(LIMIT) => Err(ServerErrorKind::TooSlow {
+            what,
+            limit: LIMIT,
+            log: keeper.last_words(),
+        }
+        .into()),
+    }
+}
+
+impl Server {
+    /// The release that runs.
+    #[must_use]
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
+    /// The superuser that Lockstep itself uses. Nothing that a scenario brings may run as it.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The role of everything a scenario brings: it is no superuser, can neither run programs nor
+    /// read files, and may read the monitoring views.
+    #[must_use]
+    pub fn scripted_endpoint(&self) -> &Endpoint {
+        &self.scripted
+    }
+
+    /// Why the server has ended by itself, with the end of its log; `None` while it runs.
+    #[must_use]
+    pub fn failed(&self) -> Option<String> {
+        self.keeper.stage().is_over().then(|| self.failure())
+    }
+
+    /// Waits until the server has ended by itself, and says why. To be raced against a replay.
+    pub async fn wait_for_failure(&self) -> String {
+        self.keeper.over().await;
+        self.failure()
+    }
+
+    /// Ends the server and removes its files.
+    pub async fn stop(self) {
+        blocking(move || drop(self)).await;
+    }
+
+    fn failure(&self) -> String {
+        let log = self.keeper.last_words();
+        format!("the server ended by itself; its log ends:\n{log}")
+    }
+}
+
+/// Runs what blocks beside the asynchronous tasks.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

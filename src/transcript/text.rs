@@ -1,0 +1,275 @@
+//! The text of a transcript: blocks that read like psql, and the runner's own lines, which begin
+//! with `-- `.
+
+use super::answer::Answer;
+use super::event::{Blocker, Event, EventKind, Transcript};
+use super::psql;
+use crate::scenario::SessionIndex;
+
+/// A piece of a transcript's text that stands by itself: a statement with what came at once, a
+/// check, or what came of a statement that had waited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The position in the scenario's steps of the step it belongs to.
+    pub step: usize,
+    /// Its lines, each ended by a newline.
+    pub text: String,
+}
+
+/// The whole text of a transcript, and the step of each of its lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TranscriptText {
+    text: String,
+    /// For each block, the number of its first line, counted from 0, and its step.
+    starts: Vec<(usize, usize)>,
+}
+
+impl TranscriptText {
+    /// Joins blocks, with one empty line between them.
+    ///
+    /// ```
+    /// use lockstep::transcript::{Block, TranscriptText};
+    ///
+    /// let text = TranscriptText::join(&[
+    ///     Block { step: 0, text: "A> BEGIN;\nBEGIN\n".to_owned() },
+    ///     Block { step: 2, text: "B> BEGIN;\nBEGIN\n".to_owned() },
+    /// ]);
+    /// assert_eq!(text.as_str(), "A> BEGIN;\nBEGIN\n\nB> BEGIN;\nBEGIN\n");
+    /// assert_eq!(text.step_of_line(1), Some(0));
+    /// assert_eq!(text.step_of_line(3), Some(2));
+    /// ```
+    #[must_use]
+    pub fn join(blocks: &[Block]) -> Self {
+        let mut joined = Self::default();
+        let mut line = 0;
+        for block in blocks {
+            if !joined.text.is_empty() {
+                joined.text.push('\n');
+                line += 1;
+            }
+            joined.starts.push((line, block.step));
+            joined.text.push_str(&block.text);
+            line += block.text.matches('\n').count();
+        }
+        joined
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The position in the scenario's steps of the step that a line belongs to; lines are counted
+    /// from 0. The empty line after a block belongs to the block, and whatever is past the end of
+    /// the text to the last one. `None` only for a text without blocks.
+    #[must_use]
+    pub fn step_of_line(&self, line: usize) -> Option<usize> {
+        let after = self.starts.partition_point(|&(start, _)| start <= line);
+        let (_, step) = self.starts.get(after.checked_sub(1)?)?;
+        Some(*step)
+    }
+}
+
+impl Transcript {
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> TranscriptText {
+        TranscriptText::join(&self.blocks())
+    }
+
+    /// The text, piece by piece.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut writer = Writer {
+            names: &self.sessions,
+            blocks: Vec::new(),
+        };
+        for event in &self.events {
+            writer.take(event);
+        }
+        writer
+            .blocks
+            .into_iter()
+            .map(|open| Block {
+                step: open.step,
+                text: open.text,
+            })
+            .collect()
+    }
+}
+
+/// A block that later events may still add to.
+struct OpenBlock {
+    step: usize,
+    /// Who acts in it; `None` is the observer.
+    actor: Option<SessionIndex>,
+    text: String,
+    /// Whether it ends in the empty line psql puts below a table. It is written only when
+    /// something follows in the same block.
+    owes_empty_line: bool,
+}
+
+impl OpenBlock {
+    /// Adds lines, and ends the last one: the data of COPY in binary form does not.
+    fn push(&mut self, lines: &str) {
+        if lines.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.owes_empty_line) {
+            self.text.push('\n');
+        }
+        self.text.push_str(lines);
+        if !lines.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+}
+
+struct Writer<'a> {
+    names: &'a [String],
+    blocks: Vec<OpenBlock>,
+}
+
+impl Writer<'_> {
+    fn take(&mut self, event: &Event) {
+        let step = event.step;
+        match &event.kind {
+            EventKind::Sent { session, sql } => {
+                let prompt = format!("{}> ", self.name(*session));
+                let indent = " ".repeat(psql::display_width(&prompt));
+                self.open(step, Some(*session), with_prefixes(sql, &prompt, &indent));
+            }
+            EventKind::Checked { sql } => {
+                self.open(step, None, with_prefixes(sql, "-- check: ", "--        "));
+            }
+            EventKind::Answered {
+                session,
+                statement,
+                answers,
+                ..
+            } => self.answered(step, *session, &statement.text, answers),
+            EventKind::Waits { session, blockers } => {
+                let line = self.waits(*session, blockers);
+                self.current(step, Some(*session), "").push(&line);
+            }
+            EventKind::Continues { session } => {
+                let line = format!("-- {} continues\n", self.name(*session));
+                self.open(step, Some(*session), line);
+            }
+        }
+    }
+
+    fn answered(
+        &mut self,
+        step: usize,
+        session: Option<SessionIndex>,
+        statement: &str,
+        answers: &[Answer],
+    ) {
+        let actor = session.map_or("the observer", |session| self.name(session));
+        let closed = answers
+            .contains(&Answer::ConnectionLost)
+            .then(|| format!("-- the connection of {actor} is closed\n"));
+        // It opens a block only if something else was reported since the statement.
+        let opening = format!("-- {actor} answers\n");
+        let block = self.current(step, session, &opening);
+        let text = psql::render(statement, answers);
+        // Only a table ends in an empty line; what COPY sends may, too, but that is data.
+        match text.strip_suffix("\n\n") {
+            Some(above) if ends_with_table(answers) => {
+                block.push(&format!("{above}\n"));
+                block.owes_empty_line = true;
+            }
+            _ => block.push(&text),
+        }
+        if let Some(line) = closed {
+            block.push(&line);
+        }
+    }
+
+    /// The last block if it is about this step and this actor, else a new one.
+    fn current(
+        &mut self,
+        step: usize,
+        actor: Option<SessionIndex>,
+        opening: &str,
+    ) -> &mut OpenBlock {
+        let is_open = self
+            .blocks
+            .last()
+            .is_some_and(|block| block.step == step && block.actor == actor);
+        if !is_open {
+            self.open(step, actor, opening.to_owned());
+        }
+        self.blocks
+            .last_mut()
+            .expect("there is a block now, if there was none")
+    }
+
+    fn open(&mut self, step: usize, actor: Option<SessionIndex>, text: String) {
+        self.blocks.push(OpenBlock {
+            step,
+            actor,
+            text,
+            owes_empty_line: false,
+        });
+    }
+
+    fn waits(&self, session: SessionIndex, blockers: &[Blocker]) -> String {
+        let name = self.name(session);
+        let mut blockers = blockers.to_vec();
+        blockers.sort();
+        blockers.dedup();
+        let words: Vec<String> = blockers.iter().map(|blocker| self.word(blocker)).collect();
+        match words.as_slice() {
+            [] => format!("-- {name} waits\n"),
+            [only] => format!("-- {name} waits for {only}\n"),
+            [most @ .., last] => format!("-- {name} waits for {} and {last}\n", most.join(", ")),
+        }
+    }
+
+    fn word(&self, blocker: &Blocker) -> String {
+        match blocker {
+            Blocker::Session(session) => self.name(*session).to_owned(),
+            Blocker::PreparedTransaction => "a prepared transaction".to_owned(),
+            Blocker::WaitEvent(event) => format!("the wait event {event}"),
+        }
+    }
+
+    fn name(&self, session: SessionIndex) -> &str {
+        &self.names[session.0]
+    }
+}
+
+/// SQL as written, without the white space at its end; the first line behind one prefix and the
+/// other lines behind another. An empty line does not get white space at its end.
+fn with_prefixes(sql: &str, first: &str, other: &str) -> String {
+    let mut out = String::from(first);
+    for (number, line) in sql.trim_end().split('\n').enumerate() {
+        if number > 0 {
+            out.push_str(if line.is_empty() {
+                other.trim_end()
+            } else {
+                other
+            });
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Whether a table is the last thing psql prints for these answers. A notice never is, if there is
+/// a table: it is printed first.
+fn ends_with_table(answers: &[Answer]) -> bool {
+    answers
+        .iter()
+        .rev()
+        .find(|answer| !matches!(answer, Answer::Notice(_) | Answer::ConnectionLost))
+        .is_some_and(|answer| matches!(answer, Answer::Rows(_)))
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

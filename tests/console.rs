@@ -1,0 +1,395 @@
+//! What a user sees of a run on the terminal.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstep::cli::{ExitStatus, exit_status};
+use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
+use lockstep::runner::{CaseResult, Verdict};
+use lockstep::scenario::{
+    Action, Diagnostic, ReleaseRange, Scenario, Session, SessionIndex, SourceFile, Span, Spanned,
+    SqlText, Step, split,
+};
+use lockstep::server::Release;
+use lockstep::snapshot::Mode;
+use lockstep::transcript::{Answer, Event, EventKind, Transcript};
+
+/// The file that all scenarios here are read from.
+const YAML: &str = "\
+title: Two workers
+sessions: [A]
+steps:
+  - A: BEGIN;
+  - say: Now the end.
+  - A: COMMIT;
+    id: a-commits
+    label: commit → done
+  - A: |
+      SELECT 1
+      FROM jobs;
+";
+
+fn span(text: &str) -> Span {
+    let start = YAML.find(text).expect("in the file");
+    Span {
+        start,
+        end: start + text.len(),
+    }
+}
+
+fn scenario(path: &str) -> Arc<Scenario> {
+    let statement = |text: &str, sql: &str| Step {
+        span: span(text),
+        action: Action::Statement {
+            session: SessionIndex(0),
+            sql: SqlText {
+                text: sql.into(),
+                span: span(text),
+                origins: Vec::new(),
+            },
+        },
+        id: None,
+        label: None,
+        note: None,
+        expect: None,
+    };
+    let commit = Step {
+        id: Some(Spanned {
+            value: "a-commits".into(),
+            span: span("a-commits"),
+        }),
+        label: Some("commit → done".into()),
+        ..statement("A: COMMIT;", "COMMIT;")
+    };
+    let say = Step {
+        action: Action::Say("Now the end.".into()),
+        ..statement("say: Now", "")
+    };
+    Arc::new(Scenario {
+        source: SourceFile {
+            path: path.into(),
+            text: YAML.into(),
+        },
+        title: "Two workers".into(),
+        summary: None,
+        tags: Vec::new(),
+        postgres: ReleaseRange::default(),
+        sources: Vec::new(),
+        setup: None,
+        teardown: None,
+        sessions: vec![Session {
+            name: Spanned {
+                value: "A".into(),
+                span: span("[A]"),
+            },
+            title: None,
+            isolation: None,
+            settings: Vec::new(),
+            setup: None,
+            teardown: None,
+            role: None,
+        }],
+        steps: vec![
+            statement("A: BEGIN;", "BEGIN;"),
+            say,
+            commit,
+            statement("A: |", "SELECT 1\nFROM jobs;"),
+        ],
+        claims: Vec::new(),
+        limits: Vec::new(),
+        timeout: None,
+    })
+}
+
+/// A transcript in which the steps 1 and 3 ran, and the second answered `tag`.
+fn transcript(tag: &str) -> Transcript {
+    let ran = |step: usize, sql: &str, tag: &str| {
+        let session = SessionIndex(0);
+        [
+            EventKind::Sent {
+                session,
+                sql: sql.into(),
+            },
+            EventKind::Answered {
+                session: Some(session),
+                statement: split(sql).unwrap().remove(0),
+                answers: vec![Answer::Command(tag.into())],
+            },
+        ]
+        .map(|kind| Event {
+            step,
+            at: Duration::ZERO,
+            kind,
+        })
+    };
+    let mut events = Vec::new();
+    events.extend(ran(0, "BEGIN;", "BEGIN"));
+    events.extend(ran(2, "COMMIT;", tag));
+    Transcript {
+        sessions: vec!["A".into()],
+        events,
+    }
+}
+
+fn diagnostic(message: &str) -> Diagnostic {
+    Diagnostic {
+        source: scenario("scenarios/x.yaml").source.clone(),
+        message: message.into(),
+        span: span("COMMIT"),
+        label: String::new(),
+        related: Vec::new(),
+        help: None,
+    }
+}
+
+fn result(path: &str, verdict: Verdict) -> CaseResult {
+    CaseResult {
+        scenario: scenario(path),
+        case: "default".into(),
+        release: Release {
+            major: 18,
+            minor: 6,
+        },
+        transcript: transcript("COMMIT"),
+        verdict,
+        elapsed: Duration::from_millis(12),
+    }
+}
+
+fn differs(path: &str) -> CaseResult {
+    let accepted = transcript("COMMIT").text().as_str().to_owned();
+    CaseResult {
+        transcript: transcript("ROLLBACK"),
+        ..result(path, Verdict::Differs { accepted })
+    }
+}
+
+/// One result of each verdict.
+fn one_of_each() -> Vec<CaseResult> {
+    let isolation = CaseResult {
+        case: "isolation=read committed".into(),
+        ..differs("scenarios/isolation.yaml")
+    };
+    vec![
+        result("scenarios/queue/two-workers.yaml", Verdict::Pass),
+        isolation,
+        result(
+            "scenarios/queue/lease.yaml",
+            Verdict::Unmet(vec![
+                diagnostic("1 row came, not 2"),
+                diagnostic("no error came"),
+            ]),
+        ),
+        result("lab/a new race.yaml", Verdict::New),
+        result(
+            "scenarios/stuck.yaml",
+            Verdict::Invalid(diagnostic("nothing can free A")),
+        ),
+        CaseResult {
+            transcript: Transcript::default(),
+            ..result(
+                "scenarios/lost.yaml",
+                Verdict::Error("the server on \u{1b}[2Jport 5 went away".into()),
+            )
+        },
+    ]
+}
+
+struct Shown {
+    color: bool,
+    verbosity: Verbosity,
+    mode: Mode,
+    pending: Vec<PathBuf>,
+    unused: Vec<PathBuf>,
+}
+
+const NORMAL: Shown = Shown {
+    color: false,
+    verbosity: Verbosity::Normal,
+    mode: Mode::Propose,
+    pending: Vec::new(),
+    unused: Vec::new(),
+};
+
+impl Shown {
+    /// The whole report.
+    fn of(&self, results: &[CaseResult]) -> String {
+        let diagnostics = |diagnostics: &[Diagnostic]| {
+            diagnostics
+                .iter()
+                .map(|one| format!("error: {} [rendered]\n", one.message))
+                .collect()
+        };
+        let console = Console::new(self.color, self.verbosity, self.mode, &diagnostics);
+        let groups = group(results);
+        let lines: String = groups
+            .iter()
+            .map(|group| console.line(group, groups.len()))
+            .collect();
+        let run = RunSummary {
+            results,
+            elapsed: Duration::from_millis(1234),
+            pending: &self.pending,
+            unused: &self.unused,
+        };
+        lines + &console.conclusion(&run)
+    }
+}
+
+#[test]
+fn three_scenarios_that_pass() {
+    let results = ["scenarios/a.yaml", "scenarios/b/c.yaml", "d.yaml"]
+        .map(|path| result(path, Verdict::Pass));
+    insta::assert_snapshot!(NORMAL.of(&results));
+}
+
+#[test]
+fn each_verdict_is_explained() {
+    let shown = Shown {
+        pending: vec![
+            "snapshots/isolation/isolation=read+committed.snap.new".into(),
+            "lab/snapshots/a new race/default.snap.new".into(),
+        ],
+        unused: vec!["snapshots/gone/default.snap".into()],
+        ..NORMAL
+    };
+    insta::assert_snapshot!(shown.of(&one_of_each()));
+}
+
+#[test]
+fn colors_change_no_word() {
+    let color = Shown {
+        color: true,
+        ..NORMAL
+    }
+    .of(&one_of_each());
+    let plain = NORMAL.of(&one_of_each());
+    assert!(color.contains("\u{1b}["));
+    assert!(!plain.contains('\u{1b}'));
+    assert_eq!(anstream::adapter::strip_str(&color).to_string(), plain);
+}
+
+#[test]
+fn in_ci_a_new_case_fails_and_says_what_to_do() {
+    let shown = Shown {
+        mode: Mode::ReadOnly,
+        ..NORMAL
+    };
+    insta::assert_snapshot!(shown.of(&[result("lab/it's new.yaml", Verdict::New)]));
+}
+
+#[test]
+fn a_thousand_cases_do_not_drown_the_few_that_matter() {
+    let mut results: Vec<CaseResult> = (0..1000)
+        .map(|number| result(&format!("scenarios/{number}.yaml"), Verdict::Pass))
+        .collect();
+    results[500] = differs("scenarios/queue/two-workers.yaml");
+    insta::assert_snapshot!(NORMAL.of(&results));
+    for (number, changed) in results.iter_mut().enumerate().take(100) {
+        *changed = differs(&format!("scenarios/{number}.yaml"));
+    }
+    let shown = NORMAL.of(&results);
+    assert!(shown.contains("and 81 more (-v shows all)"), "{shown}");
+    assert_eq!(shown.matches("--- accepted").count(), 20);
+    let verbose = Shown {
+        verbosity: Verbosity::Verbose,
+        ..NORMAL
+    }
+    .of(&results);
+    assert_eq!(verbose.matches("--- accepted").count(), 101);
+    assert_eq!(verbose.matches("    PASS ").count(), 899);
+}
+
+#[test]
+fn repeated_runs_are_one_case() {
+    let mut results: Vec<CaseResult> = (0..400)
+        .map(|number| {
+            let path = ["scenarios/steady.yaml", "scenarios/torn.yaml"][number % 2];
+            result(path, Verdict::Pass)
+        })
+        .collect();
+    for torn in [33, 51, 399] {
+        results[torn] = differs("scenarios/torn.yaml");
+    }
+    results[399].transcript = transcript("WARNING");
+    results[201] = result(
+        "scenarios/torn.yaml",
+        Verdict::Unmet(vec![diagnostic("no row came")]),
+    );
+    insta::assert_snapshot!(NORMAL.of(&results));
+}
+
+#[test]
+fn a_long_difference_is_cut_unless_all_is_asked_for() {
+    let accepted: String = (0..200).map(|line| format!("line {line}\n")).collect();
+    let results = [result("scenarios/a.yaml", Verdict::Differs { accepted })];
+    let normal = NORMAL.of(&results);
+    assert!(
+        normal.contains("more lines") && !normal.contains("line 199"),
+        "{normal}"
+    );
+    let verbose = Shown {
+        verbosity: Verbosity::Verbose,
+        ..NORMAL
+    }
+    .of(&results);
+    assert!(verbose.contains("-line 199\n"), "{verbose}");
+}
+
+#[test]
+fn quiet_says_nothing_of_what_passed() {
+    let quiet = Shown {
+        verbosity: Verbosity::Quiet,
+        ..NORMAL
+    };
+    assert_eq!(quiet.of(&[result("scenarios/a.yaml", Verdict::Pass)]), "");
+    let shown = quiet.of(&one_of_each());
+    assert!(
+        !shown.contains("PASS") && shown.contains("--- accepted"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_step_is_found_by_number_name_and_line() {
+    let scenario = scenario("scenarios/a.yaml");
+    let places: Vec<String> = (0..5).map(|step| step_place(&scenario, step)).collect();
+    insta::assert_snapshot!(places.join("\n"), @"
+    step 1 (A> BEGIN;) at scenarios/a.yaml:4
+    step 2 (say: Now the end.) at scenarios/a.yaml:5
+    step 3 (a-commits, commit → done) at scenarios/a.yaml:6
+    step 4 (A> SELECT 1…) at scenarios/a.yaml:9
+    step 5 at scenarios/a.yaml
+    ");
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_weightiest_verdict() {
+    let of = |results: &[CaseResult]| exit_status(results).code();
+    let each = one_of_each();
+    assert_eq!(of(&[]), ExitStatus::NothingSelected.code());
+    assert_eq!(of(&each[..1]), 0);
+    for (result, code) in each.iter().zip([0, 1, 1, 1, 2, 3]) {
+        assert_eq!(
+            of(&[result.clone(), each[0].clone()]),
+            code,
+            "{}",
+            result.scenario.source.path.display()
+        );
+    }
+    assert_eq!(of(&each[..5]), 2);
+    assert_eq!(of(&each), 3);
+    assert_eq!(ExitStatus::NothingSelected.code(), 4);
+}
+
+#[test]
+fn names_do_not_depend_on_the_form_of_the_path() {
+    for path in [
+        "scenarios/q/a.yaml",
+        "./scenarios/q/a.yaml",
+        "/home/x/scenarios/q/a.yml",
+    ] {
+        assert_eq!(lockstep::report::scenario_name(Path::new(path)), "q/a");
+    }
+}

@@ -1,0 +1,4 @@
+;
+BEGIN;; COMMIT;
+/* nothing */;
+  ;

@@ -1,0 +1,3 @@
+SELECT 1e--1;
+SELECT 1a$b$; SELECT 1_0$$; SELECT 1.begin$$;
+SELECT 1;

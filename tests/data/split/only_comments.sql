@@ -1,0 +1,5 @@
+-- A line.
+
+/* A block
+   of two lines. */
+-- Another line.

@@ -1,0 +1,2 @@
+SELECT E'one'
+'two\'; SELECT three' ';

@@ -1,0 +1,45 @@
+//! A real server for tests: the pinned release of PostgreSQL 18, fetched once into the cache.
+
+use std::path::PathBuf;
+
+use lockstep::server::embedded::{self, Environment};
+use lockstep::server::{Endpoint, Pins};
+
+/// A running server, which ends with the test.
+pub struct Server {
+    running: embedded::Server,
+    programs: PathBuf,
+}
+
+impl Server {
+    /// Starts one.
+    pub async fn start() -> Self {
+        let environment = Environment {
+            cache: None,
+            xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
+            home: std::env::home_dir(),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            temp: std::env::temp_dir(),
+            servers: None,
+        };
+        let pin = Pins::built_in().major(18).expect("18 is pinned");
+        let report = |progress| eprintln!("{progress}");
+        let programs = embedded::fetch(pin, &environment, &report)
+            .await
+            .unwrap_or_else(|error| panic!("failed to fetch a server: {error}"));
+        let running = embedded::start(pin, &environment, &report)
+            .await
+            .unwrap_or_else(|error| panic!("failed to start a server: {error}"));
+        Self { running, programs }
+    }
+
+    /// Its superuser.
+    pub fn endpoint(&self) -> &Endpoint {
+        self.running.endpoint()
+    }
+
+    /// The psql of the same release.
+    pub fn psql(&self) -> PathBuf {
+        self.programs.join("psql")
+    }
+}
