@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockstep::scenario::{self, Diagnostic, RenderStyle, SourceFile};
+use lockstep::scenario::{self, Diagnostic, RenderStyle, Scenario, SourceFile};
 
 /// A small generator of numbers, the same on every run.
 struct Numbers(u64);
@@ -91,7 +91,7 @@ fn mutate(text: &str, numbers: &mut Numbers) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn parse(text: &str) -> Result<(), Vec<Diagnostic>> {
+fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
     let source = SourceFile {
         path: "mutated.yaml".into(),
         text: text.into(),
@@ -100,7 +100,23 @@ fn parse(text: &str) -> Result<(), Vec<Diagnostic>> {
     let result = scenario::parse(&source);
     let elapsed = started.elapsed();
     assert!(elapsed < Duration::from_secs(5), "{elapsed:?} for {text:?}");
-    result.map(drop)
+    result
+}
+
+/// The places of the SQL of a scenario go forward, within the file.
+fn hold_places(text: &str, scenario: &Scenario) {
+    for sql in scenario.all_sql() {
+        let places: Vec<_> = sql
+            .text
+            .char_indices()
+            .map(|(offset, _)| sql.origin(offset))
+            .collect();
+        assert!(places.is_sorted(), "{places:?} of {sql:?} in {text:?}");
+        assert!(
+            places.iter().all(|place| text.is_char_boundary(*place)),
+            "{places:?} of {sql:?} in {text:?}"
+        );
+    }
 }
 
 #[test]
@@ -112,8 +128,12 @@ fn mutated_files_never_bring_the_loader_down() {
         let original = String::from_utf8_lossy(&original);
         for _ in 0..40 {
             let text = mutate(&original, &mut numbers);
-            let Err(mistakes) = parse(&text) else {
-                continue;
+            let mistakes = match parse(&text) {
+                Ok(scenario) => {
+                    hold_places(&text, &scenario);
+                    continue;
+                }
+                Err(mistakes) => mistakes,
             };
             assert!(!mistakes.is_empty(), "no word on what is wrong in {text:?}");
             for mistake in &mistakes {

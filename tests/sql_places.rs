@@ -74,7 +74,7 @@ fn plain() {
 fn single_quoted() {
     check("'SELECT ''it''''s'', 2;'", "SELECT 'it''s', 2;");
     check("'SELECT 1,\n    2,\n\n    3   '", "SELECT 1, 2,\n3   ");
-    check("' SELECT \\n é;'", " SELECT \\n é;");
+    check("' SELECT ''\\n'' é;'", " SELECT '\\n' é;");
     check("'a  \r\n  b\r\n\r\n  c'", "a b\nc");
 }
 
@@ -140,7 +140,7 @@ fn a_block_that_ends_with_the_file() {
 
 #[test]
 fn a_block_inside_lists_and_mappings() {
-    let text = "title: t\nstatements:\n    s: |2\n        SELECT\n      1;\nsessions: [A]\nsteps:\n- A: {use: s}\n- A: >-\n\n   a\n   b\n";
+    let text = "title: t\nstatements:\n    s: |2\n        SELECT\n      1;\nsessions: [A]\nsteps:\n  - A: {use: s}\n  - A: >-\n\n       a\n       b\n  - A: >\n      c\n      b\n\n\n  - A: |+\n      d b\n\n  - A: COMMIT; b\n";
     let source = SourceFile {
         path: "nested.yaml".into(),
         text: text.into(),
@@ -161,7 +161,10 @@ fn a_block_inside_lists_and_mappings() {
         places,
         [
             ("  SELECT\n1;\n".to_owned(), ";\n"),
-            ("\na b".to_owned(), "b\n")
+            ("\na b".to_owned(), "b\n"),
+            ("c b\n".to_owned(), "b\n"),
+            ("d b\n\n".to_owned(), "b\n"),
+            ("COMMIT; b".to_owned(), "b\n")
         ]
     );
 }

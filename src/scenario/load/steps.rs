@@ -1,6 +1,6 @@
 //! The steps of a scenario.
 
-use std::collections::HashMap;
+use indexmap::IndexMap;
 
 use super::super::model::{Action, Step};
 use super::super::source::{Span, Spanned, SqlText};
@@ -54,7 +54,7 @@ pub(super) fn is_step_key(word: &str) -> bool {
 pub(super) struct Steps {
     /// `None` stands for a step with a mistake.
     list: Vec<Option<Step>>,
-    ids: HashMap<String, Identified>,
+    ids: IndexMap<String, Identified>,
     /// Whether it is known of every step who acts with which SQL.
     pub(super) complete: bool,
 }
@@ -86,10 +86,11 @@ impl Steps {
     }
 
     /// The ids of the steps that can demonstrate something, in the order of the steps.
-    pub(super) fn ids(&self) -> Vec<&str> {
-        let mut ids: Vec<_> = self.ids.iter().filter(|(_, step)| !step.is_prose).collect();
-        ids.sort_by_key(|(_, step)| step.position);
-        ids.into_iter().map(|(id, _)| id.as_str()).collect()
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> + Clone {
+        self.ids
+            .iter()
+            .filter(|(_, step)| !step.is_prose)
+            .map(|(id, _)| id.as_str())
     }
 
     pub(super) fn into_model(self) -> Vec<Step> {

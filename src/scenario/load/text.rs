@@ -225,11 +225,18 @@ fn block(source: &str, scalar: &Scalar, folded: bool, places: &mut Places) {
         at = line_start(source, at.saturating_sub(1));
     }
     places.end = at;
+    // The parser's place reaches into the indentation of the line behind the block.
+    let last = line_start(source, scalar.raw.end);
+    let is_behind = scalar.raw.end < source.len()
+        && source[last..scalar.raw.end]
+            .bytes()
+            .all(|byte| byte == b' ');
+    let end = if is_behind { last } else { scalar.raw.end };
     // The line break before this line, and whether the line before was folded text.
     let mut pending: Option<(usize, usize)> = None;
     let mut after_text = false;
     let mut blanks: Vec<(usize, usize)> = Vec::new();
-    while at < scalar.raw.end {
+    while at < end {
         let line = source[at..].split('\n').next().unwrap_or_default();
         let text = line.strip_suffix('\r').unwrap_or(line);
         let next = (at + line.len() + 1).min(source.len());

@@ -1,10 +1,12 @@
 //! SQL, cut into statements as psql cuts it.
 
+mod copy;
 mod lexer;
 mod problem;
 mod split;
 mod statement;
 
+pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub use problem::{SplitProblem, SplitProblemKind};
 pub use split::split;
