@@ -110,7 +110,7 @@ fn mutated_files_never_bring_the_loader_down() {
     {
         let original = std::fs::read(Path::new(&path)).expect("a file");
         let original = String::from_utf8_lossy(&original);
-        for _ in 0..150 {
+        for _ in 0..40 {
             let text = mutate(&original, &mut numbers);
             let Err(mistakes) = parse(&text) else {
                 continue;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::expect::server_error;
 use super::live::Answered;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
@@ -207,7 +208,7 @@ impl Replay<'_> {
 
     fn failed(&self, session: SessionIndex, sql: &SqlText, answered: &Answered) -> Option<Trouble> {
         answered.answers.iter().find_map(|answer| match answer {
-            Answer::Error(error) => Some(Trouble::Invalid(Diagnostic::of_server_error(
+            Answer::Error(error) => Some(Trouble::Invalid(server_error(
                 &self.scenario.source,
                 sql,
                 &answered.statement,

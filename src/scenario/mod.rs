@@ -20,4 +20,5 @@ pub use model::{
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
+pub(crate) use sql::token_at;
 pub use sql::{SplitProblem, SplitProblemKind, Statement, split};

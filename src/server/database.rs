@@ -24,6 +24,7 @@ pub const SUPERUSER_SETTINGS: [&str; 8] = [
 /// The connection that creates and drops cases' databases on one server.
 #[derive(Debug)]
 pub struct Databases {
+    endpoint: Endpoint,
     client: Client,
     /// The role that owns the databases.
     owner: String,
@@ -57,23 +58,15 @@ impl Databases {
     ///
     /// The server does not let this endpoint in.
     pub async fn connect(endpoint: &Endpoint, owner: &str) -> Result<Self, DatabaseError> {
-        let failed = |cause| DatabaseError {
-            what: "connecting to create databases".to_owned(),
-            cause,
-        };
-        let (client, connection) = endpoint
-            .config("postgres")
-            .connect(NoTls)
-            .await
-            .map_err(failed)?;
-        // It ends when the client is dropped. Its errors are also those of the calls in flight.
-        tokio::spawn(connection);
+        let what = "connecting to create databases";
+        let client = connect(endpoint, "postgres").await.map_err(failed(what))?;
         let version = client
             .query_one("SELECT current_setting('server_version_num')::int4", &[])
             .await
-            .map_err(failed)?
+            .map_err(failed(what))?
             .get::<_, i32>(0);
         Ok(Self {
+            endpoint: endpoint.clone(),
             client,
             owner: owner.to_owned(),
             // Copying files is quicker than logging each block, where both can be had.
@@ -108,15 +101,33 @@ impl Databases {
         Ok(CaseDatabase { name })
     }
 
-    /// Drops a database and ends the connections to it.
+    /// Drops a database, whoever is still connected to it and whatever transactions were left
+    /// prepared in it.
     ///
     /// # Errors
     ///
-    /// The server refuses, such as because a prepared transaction is left in the database.
+    /// The server refuses.
     pub async fn remove(&self, database: &CaseDatabase) -> Result<(), DatabaseError> {
         let name = &database.name;
+        let what = format!("dropping database {name}");
+        let prepared = self
+            .client
+            .query(
+                "SELECT gid FROM pg_prepared_xacts WHERE database = $1",
+                &[name],
+            )
+            .await
+            .map_err(failed(&what))?;
+        if !prepared.is_empty() {
+            // They can only be ended from inside, and would keep the database.
+            let inside = connect(&self.endpoint, name).await.map_err(failed(&what))?;
+            for row in prepared {
+                let end = format!("ROLLBACK PREPARED {}", literal(row.get(0)));
+                inside.batch_execute(&end).await.map_err(failed(&what))?;
+            }
+        }
         self.execute(
-            &format!("dropping database {name}"),
+            &what,
             &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
         )
         .await
@@ -177,14 +188,21 @@ impl Databases {
     }
 
     async fn execute(&self, what: &str, sql: &str) -> Result<(), DatabaseError> {
-        self.client
-            .batch_execute(sql)
-            .await
-            .map_err(|cause| DatabaseError {
-                what: what.to_owned(),
-                cause,
-            })
+        self.client.batch_execute(sql).await.map_err(failed(what))
     }
+}
+
+/// Connects; the connection ends when the client is dropped.
+async fn connect(endpoint: &Endpoint, database: &str) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = endpoint.config(database).connect(NoTls).await?;
+    // Its errors are also those of the calls in flight.
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+fn failed(what: &str) -> impl FnOnce(tokio_postgres::Error) -> DatabaseError {
+    let what = what.to_owned();
+    move |cause| DatabaseError { what, cause }
 }
 
 /// What an error of the control connection says, with all that the server said.

@@ -32,7 +32,7 @@ fn sent(session: SessionIndex, sql: &str) -> EventKind {
 fn answered(session: impl Into<Option<SessionIndex>>, answers: &[Answer]) -> EventKind {
     EventKind::Answered {
         session: session.into(),
-        statement: crate::scenario::Statement::default(),
+        statement: crate::scenario::split("SELECT 1;").unwrap().remove(0),
         answers: answers.to_vec(),
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::Message;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::oneshot;
 
 use super::authentication::Authentication;
@@ -53,7 +53,7 @@ async fn handshake(
         .await
         .map_err(ConnectErrorKind::Io)?;
 
-    let mut decoder = Decoder::new(BytesMut::new(), STARTUP_LIMIT);
+    let mut decoder = Decoder::new(STARTUP_LIMIT);
     let mut authentication = Authentication::Open;
     let mut key = None;
     let mut greeting: Vec<ServerMessage> = Vec::new();
@@ -103,11 +103,7 @@ async fn receive(read: &mut ReadHalf, decoder: &mut Decoder) -> Result<Message, 
             Err(Closing::Malformed(what)) => return Err(ConnectErrorKind::Malformed(what)),
             Err(closing) => return Err(ConnectErrorKind::Malformed(closing.to_string())),
         }
-        let count = read
-            .read_buf(&mut decoder.incoming)
-            .await
-            .map_err(ConnectErrorKind::Io)?;
-        if count == 0 {
+        if decoder.read(read).await.map_err(ConnectErrorKind::Io)? == 0 {
             return Err(ConnectErrorKind::Closed);
         }
     }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 use super::decode::Decoder;
@@ -187,7 +186,7 @@ async fn read(
 }
 
 async fn read_more(stream: &mut ReadHalf, decoder: &mut Decoder) -> Result<(), Closing> {
-    match stream.read_buf(&mut decoder.incoming).await {
+    match decoder.read(stream).await {
         Ok(0) => Err(Closing::Server),
         Ok(_) => Ok(()),
         // Whether a dead server's socket gives an end or a reset depends on what it had left unread.

@@ -2,17 +2,17 @@
 
 use lockstep::server::Address;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixListener};
 
 /// The fields of the error a server sends when it is shut down.
 pub const FATAL_SHUTDOWN: &[u8] =
     b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
 
-/// Listens on a Unix socket in a folder of its own.
-pub struct Backend {
-    directory: TempDir,
-    listener: UnixListener,
+/// Listens on a Unix socket in a folder of its own, or on a port of the loopback address.
+pub enum Backend {
+    Unix(TempDir, UnixListener),
+    Tcp(TcpListener),
 }
 
 impl Backend {
@@ -20,21 +20,31 @@ impl Backend {
         let directory = tempfile::tempdir().expect("a folder");
         let listener =
             UnixListener::bind(directory.path().join(".s.PGSQL.5432")).expect("a socket");
-        Self {
-            directory,
-            listener,
-        }
+        Self::Unix(directory, listener)
+    }
+
+    pub async fn listen_tcp() -> Self {
+        Self::Tcp(TcpListener::bind(("127.0.0.1", 0)).await.expect("a port"))
     }
 
     pub fn address(&self) -> Address {
-        Address::Unix {
-            directory: self.directory.path().to_owned(),
-            port: 5432,
+        match self {
+            Self::Unix(directory, _) => Address::Unix {
+                directory: directory.path().to_owned(),
+                port: 5432,
+            },
+            Self::Tcp(listener) => Address::Tcp {
+                host: "127.0.0.1".to_owned(),
+                port: listener.local_addr().expect("an address").port(),
+            },
         }
     }
 
     pub async fn accept(&mut self) -> Client {
-        let (stream, _) = self.listener.accept().await.expect("a client");
+        let stream: Box<dyn Stream> = match self {
+            Self::Unix(_, listener) => Box::new(listener.accept().await.expect("a client").0),
+            Self::Tcp(listener) => Box::new(listener.accept().await.expect("a client").0),
+        };
         Client { stream }
     }
 
@@ -47,9 +57,13 @@ impl Backend {
     }
 }
 
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// One connection, seen from the server.
 pub struct Client {
-    stream: UnixStream,
+    stream: Box<dyn Stream>,
 }
 
 impl Client {

@@ -9,6 +9,7 @@ mod scram;
 use std::time::Duration;
 
 use backend::{Backend, FATAL_SHUTDOWN};
+use lockstep::server::Address;
 use lockstep::transcript::{Answer, Severity};
 use lockstep::wire::{
     Closing, ConnectErrorKind, Incoming, Receiver, SendError, Startup, TransactionStatus, connect,
@@ -385,25 +386,26 @@ async fn an_answer_without_end_does_not_eat_all_memory() {
 
 #[tokio::test]
 async fn a_cancel_request_names_the_backend_and_its_key() {
-    let mut backend = Backend::listen();
-    let address = backend.address();
-    let server = tokio::spawn(async move {
-        let _client = backend.welcomed().await;
-        let mut canceller = backend.accept().await;
-        canceller.rest_of(16).await
-    });
-    let (sender, _receiver) = connect(&address, &startup("")).await.expect("a welcome");
-    sender
-        .cancel_token()
-        .cancel()
-        .await
-        .expect("the server listens");
-    let request = server.await.expect("it ends");
-    let numbers: Vec<i32> = request
-        .chunks(4)
-        .map(|number| i32::from_be_bytes(number.try_into().expect("four bytes")))
-        .collect();
-    assert_eq!(numbers, [16, 80_877_102, 4711, 123_456]);
+    for mut backend in [Backend::listen(), Backend::listen_tcp().await] {
+        let address = backend.address();
+        let server = tokio::spawn(async move {
+            let _client = backend.welcomed().await;
+            let mut canceller = backend.accept().await;
+            canceller.rest_of(16).await
+        });
+        let (sender, _receiver) = connect(&address, &startup("")).await.expect("a welcome");
+        sender
+            .cancel_token()
+            .cancel()
+            .await
+            .expect("the server listens");
+        let request = server.await.expect("it ends");
+        let numbers: Vec<i32> = request
+            .chunks(4)
+            .map(|number| i32::from_be_bytes(number.try_into().expect("four bytes")))
+            .collect();
+        assert_eq!(numbers, [16, 80_877_102, 4711, 123_456]);
+    }
 }
 
 #[tokio::test]
@@ -420,5 +422,23 @@ async fn nothing_secret_is_printed() {
     assert!(
         !printed.contains("geheim") && !printed.contains("123456"),
         "{printed}"
+    );
+}
+
+#[tokio::test]
+async fn nobody_at_home_is_said_with_the_address() {
+    let backend = Backend::listen_tcp().await;
+    let address = backend.address();
+    drop(backend);
+    let error = connect(&address, &startup(""))
+        .await
+        .expect_err("nobody listens");
+    assert!(matches!(error.kind, ConnectErrorKind::Io(_)), "{error:?}");
+    let Address::Tcp { port, .. } = address else {
+        panic!("it is a port");
+    };
+    assert_eq!(
+        error.to_string(),
+        format!("connect to 127.0.0.1:{port} as `anna`")
     );
 }

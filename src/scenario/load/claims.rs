@@ -77,8 +77,9 @@ fn demonstrated_by(mistakes: &mut Mistakes, node: &Node, steps: &Steps) -> Vec<u
         let Some(step) = steps.identified(&id) else {
             if !steps.is_unknown() {
                 let shown = values::shown(&id);
-                let suggestion = names::suggestion(&id, steps.ids(), "the steps with an id are")
-                    .unwrap_or_else(|| format!("give a step this id: `id: {shown}`"));
+                let suggestion =
+                    names::suggestion(mistakes, &id, steps.ids(), "the steps with an id are")
+                        .unwrap_or_else(|| format!("give a step this id: `id: {shown}`"));
                 mistakes.report(
                     Mistake::new(item.span, format!("no step has the id `{shown}`"))
                         .label("unknown step")

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use indexmap::IndexMap;
+
 use super::super::model::{ReleaseRange, Scenario, Source};
-use super::super::source::{SourceFile, Spanned, SqlText};
+use super::super::source::{SourceFile, SqlText};
 use super::claims;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -159,7 +161,7 @@ fn timeout(mistakes: &mut Mistakes, fields: &Fields<'_>) -> Option<Duration> {
 
 fn tags(mistakes: &mut Mistakes, node: &Node) -> Vec<String> {
     let help = "write them in brackets: `tags: [queue, skip-locked]`";
-    let mut tags: Vec<Spanned<String>> = Vec::new();
+    let mut tags = IndexMap::new();
     for tag in values::texts(mistakes, node, "a list of tags", help) {
         if !names::is_name(&tag.value) {
             mistakes.report(
@@ -170,18 +172,18 @@ fn tags(mistakes: &mut Mistakes, node: &Node) -> Vec<String> {
                 .label("not one word")
                 .help("a tag consists of letters, digits, `-` and `_`"),
             );
-        } else if let Some(first) = tags.iter().find(|other| other.value == tag.value) {
+        } else if let Some(first) = tags.get(&tag.value) {
             mistakes.report(
                 Mistake::new(tag.span, format!("the tag `{}` is given twice", tag.value))
                     .label("again here")
-                    .related(first.span, "first here")
+                    .related(*first, "first here")
                     .help("keep one of them"),
             );
         } else {
-            tags.push(tag);
+            tags.insert(tag.value, tag.span);
         }
     }
-    tags.into_iter().map(|tag| tag.value).collect()
+    tags.into_keys().collect()
 }
 
 const SOURCE_KEYS: Keys = Keys {

@@ -73,6 +73,12 @@ impl Mistakes {
         self.found.push(mistake);
     }
 
+    /// Whether so much is wrong that it is not worth looking for what was meant: the search takes
+    /// longer than all else.
+    pub(super) const fn are_many(&self) -> bool {
+        self.found.len() > 10 * MOST_REPORTED
+    }
+
     pub(super) fn source(&self) -> &SourceFile {
         &self.source
     }

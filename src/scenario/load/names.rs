@@ -1,5 +1,12 @@
 //! Names, and what somebody who misspelt one probably meant.
 
+use super::mistakes::Mistakes;
+
+/// The longest word that is compared with others, in bytes.
+const LONGEST: usize = 64;
+/// How many names a misspelt one is compared with.
+const MOST_COMPARED: usize = 200;
+
 /// The one name out of `known` that `written` was probably meant to be.
 pub(super) fn closest<'a>(
     written: &str,
@@ -7,12 +14,13 @@ pub(super) fn closest<'a>(
 ) -> Option<&'a str> {
     let written_lower = written.to_lowercase();
     // Long input is no misspelling of anything, and comparing it costs its square.
-    if written.len() > 64 {
+    if written.len() > LONGEST {
         return None;
     }
     let candidates: Vec<_> = known
         .into_iter()
-        .filter(|name| !name.is_empty())
+        .take(MOST_COMPARED)
+        .filter(|name| !name.is_empty() && name.len() <= LONGEST)
         .map(|name| {
             let distance = strsim::damerau_levenshtein(&written_lower, &name.to_lowercase());
             (distance, name)
@@ -35,10 +43,14 @@ pub(super) fn closest<'a>(
 
 /// "did you mean" for a misspelt name, or else the names there are.
 pub(super) fn suggestion<'a>(
+    mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
     what_there_is: &str,
 ) -> Option<String> {
+    if mistakes.are_many() {
+        return None;
+    }
     if let Some(name) = closest(written, known.clone()) {
         return Some(format!("did you mean `{name}`?"));
     }

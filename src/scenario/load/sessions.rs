@@ -25,6 +25,9 @@ const KEYS: Keys = Keys {
 
 const HELP: &str = "name the sessions: `sessions: [A, B]`";
 
+/// The most sessions a scenario may have: a server takes about as many connections.
+const MOST_SESSIONS: usize = 90;
+
 /// The sessions, as the other parts of a scenario refer to them.
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -67,6 +70,17 @@ pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Sessions {
             return Sessions::unknown();
         }
     }
+    if sessions.list.len() > MOST_SESSIONS {
+        let first = &sessions.list[MOST_SESSIONS].session.name;
+        mistakes.report(
+            Mistake::new(
+                first.span,
+                format!("a scenario has at most {MOST_SESSIONS} sessions"),
+            )
+            .label("this is one too many")
+            .help("a server does not take more connections; a race needs few"),
+        );
+    }
     if sessions.list.is_empty() && sessions.known {
         mistakes.report(
             Mistake::new(node.span, "a scenario needs at least one session")
@@ -88,6 +102,11 @@ impl Sessions {
     }
 
     fn add(&mut self, mistakes: &mut Mistakes, name: String, span: Span, options: Option<&Node>) {
+        // One more is kept, to be shown.
+        if self.list.len() > MOST_SESSIONS {
+            self.known = false;
+            return;
+        }
         let name = Spanned { value: name, span };
         let session = session(mistakes, name, options);
         let name = &session.name;
@@ -152,10 +171,11 @@ impl Sessions {
         }
         if self.known {
             let shown = values::shown(name);
+            let help = names::suggestion(mistakes, name, self.names(), "the sessions are");
             mistakes.report(
                 Mistake::new(at, format!("no session is called `{shown}`"))
                     .label("unknown session")
-                    .maybe_help(names::suggestion(name, self.names(), "the sessions are")),
+                    .maybe_help(help),
             );
         }
         None
@@ -266,6 +286,7 @@ fn isolation(mistakes: &mut Mistakes, node: &Node) -> Option<Isolation> {
             )
             .label("unknown isolation level")
             .maybe_help(names::suggestion(
+                mistakes,
                 &spaced,
                 LEVELS.iter().map(|level| level.as_sql()),
                 "the isolation levels are",

@@ -1,7 +1,9 @@
 //! Server settings of a session.
 
+use std::collections::HashMap;
+
 use super::super::model::Setting;
-use super::super::source::Spanned;
+use super::super::source::{Span, Spanned};
 use super::known_settings::{self, Context};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -38,22 +40,21 @@ pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
         return Vec::new();
     };
     let mut settings: Vec<Setting> = Vec::new();
+    let mut places: HashMap<String, Span> = HashMap::new();
     for entry in entries.iter().filter(|entry| !entry.key.is_empty()) {
         let Some(setting) = setting(mistakes, entry) else {
             continue;
         };
         // YAML's keys differ by case, the server's do not.
-        if let Some(first) = settings
-            .iter()
-            .find(|other| other.name.value == setting.name.value)
-        {
+        let name = setting.name.clone();
+        if let Some(first) = places.insert(name.value, name.span) {
             mistakes.report(
                 Mistake::new(
                     setting.name.span,
                     format!("`{}` is set twice", setting.name.value),
                 )
                 .label("again here")
-                .related(first.name.span, "first here")
+                .related(first, "first here")
                 .help("keep one of them"),
             );
             continue;

@@ -1,5 +1,7 @@
 //! The SQL under `statements:`, which steps use by name.
 
+use indexmap::IndexMap;
+
 use super::super::source::{Span, SqlText};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -10,12 +12,11 @@ use super::values;
 /// The named statements of a scenario.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
-    named: Vec<Named>,
+    named: IndexMap<String, Named>,
 }
 
 #[derive(Debug)]
 struct Named {
-    name: String,
     name_span: Span,
     /// `None` when it has a mistake of its own.
     sql: Option<SqlText>,
@@ -50,12 +51,12 @@ impl Statements {
                         .help(names::NAME_RULE),
                     );
                 }
-                Named {
-                    name: entry.key.clone(),
+                let named = Named {
                     name_span: entry.key_span,
                     sql: sql::script(mistakes, &entry.value),
                     used: false,
-                }
+                };
+                (entry.key.clone(), named)
             })
             .collect();
         Self { named }
@@ -68,24 +69,19 @@ impl Statements {
         name: &str,
         at: Span,
     ) -> Option<SqlText> {
-        if let Some(named) = self.named.iter_mut().find(|named| named.name == name) {
+        if let Some(named) = self.named.get_mut(name) {
             named.used = true;
             return named.sql.clone();
         }
-        let known: Vec<&str> = self.named.iter().map(|named| named.name.as_str()).collect();
-        let help = names::suggestion(name, known.iter().copied(), "`statements:` has")
+        let known = self.named.keys().map(String::as_str);
+        let help = names::suggestion(mistakes, name, known.clone(), "`statements:` has")
             .unwrap_or_else(|| {
-                format!(
-                    "write it under `statements:` as `{}: SQL`",
-                    values::shown(name)
-                )
+                let shown = values::shown(name);
+                format!("write it under `statements:` as `{shown}: SQL`")
             });
+        // The one that was meant is not also "never used".
         let meant = names::closest(name, known).map(str::to_owned);
-        if let Some(named) = self
-            .named
-            .iter_mut()
-            .find(|named| Some(&named.name) == meant.as_ref())
-        {
+        if let Some(named) = meant.and_then(|meant| self.named.get_mut(&meant)) {
             named.used = true;
         }
         mistakes.report(
@@ -101,16 +97,15 @@ impl Statements {
 
     /// Reports the statements that no step uses.
     pub(super) fn refuse_unused(&self, mistakes: &mut Mistakes) {
-        for named in self.named.iter().filter(|named| !named.used) {
+        for (name, named) in self.named.iter().filter(|(_, named)| !named.used) {
             mistakes.report(
                 Mistake::new(
                     named.name_span,
-                    format!("the statement `{}` is never used", named.name),
+                    format!("the statement `{name}` is never used"),
                 )
                 .label("no step uses it")
                 .help(format!(
-                    "use it in a step, `- A: {{ use: {} }}`, or take it out",
-                    named.name
+                    "use it in a step, `- A: {{ use: {name} }}`, or take it out"
                 )),
             );
         }

@@ -77,9 +77,10 @@ pub(super) fn mistake(source: &str, error: &ScanError, open: Option<Span>) -> Mi
         | ErrorKind::ExpectedFlowSequenceSeparator
         | ErrorKind::ExpectedFlowMappingSeparator
         | ErrorKind::FlowMappingValueAdjacentCollection => not_closed(source, here, open),
-        ErrorKind::ExpectedNodeContent => Mistake::new(here, "a value is missing before this")
-            .label("unexpected")
-            .help("write `null` for SQL NULL, `\"\"` for an empty text; quote a value that begins with this character"),
+        ErrorKind::ExpectedNodeContent => missing_value(here),
+        ErrorKind::UnexpectedEofImplicitFlowMapping if source[at..].starts_with(',') => {
+            missing_value(here)
+        }
         ErrorKind::UnexpectedCharacter { character } => {
             let named = match character {
                 '`' => "a back quote".to_owned(),
@@ -174,6 +175,12 @@ fn value_not_allowed(source: &str, at: usize, here: Span) -> Mistake {
     Mistake::new(here, "a `: ` inside a value without quotes")
         .label("YAML takes this for the end of a key")
         .help(help)
+}
+
+fn missing_value(here: Span) -> Mistake {
+    Mistake::new(here, "a value is missing before this")
+        .label("unexpected")
+        .help("write `null` for SQL NULL, `\"\"` for an empty text; quote a value that begins with this character")
 }
 
 /// A list or a mapping in brackets that is still open where something else begins.

@@ -180,7 +180,11 @@ impl Builder<'_> {
         let raw = bytes(&yaml_span);
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
-                let end = raw.start + "---".len().min(self.source.len() - raw.start);
+                let line = self.source[raw.start..]
+                    .split('\n')
+                    .next()
+                    .unwrap_or_default();
+                let end = raw.start + line.trim_end().len();
                 self.mistakes.report(
                     Mistake::new(
                         Span {
@@ -241,7 +245,7 @@ impl Builder<'_> {
                     text: 0,
                     kind: Kind::Scalar(Scalar {
                         text: format!("*{name}"),
-                        style: ScalarStyle::DoubleQuoted,
+                        style: ScalarStyle::Plain,
                         raw,
                     }),
                 }));

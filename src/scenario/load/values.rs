@@ -262,6 +262,7 @@ pub(super) fn refuse_other(mistakes: &mut Mistakes, entry: &Entry, keys: &Keys) 
         return;
     }
     let help = names::suggestion(
+        mistakes,
         key,
         keys.known.iter().copied(),
         &format!("{} has the keys", keys.of),

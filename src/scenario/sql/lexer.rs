@@ -258,6 +258,14 @@ impl Iterator for Lexer<'_> {
     }
 }
 
+/// The bytes of the token that begins at a byte of the text; empty at the end.
+pub(crate) fn token_at(sql: &str, at: usize) -> Range<usize> {
+    match Lexer::new(&sql[at..]).next() {
+        Some(token) => at..at + token.range.end,
+        None => at..at,
+    }
+}
+
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }

@@ -5,6 +5,7 @@ mod problem;
 mod split;
 mod statement;
 
+pub(crate) use lexer::token_at;
 pub use problem::{SplitProblem, SplitProblemKind};
 pub use split::split;
 pub use statement::Statement;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// One statement, as psql would send it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// What is sent. It is not always a piece of the text it was cut from: like psql, it leaves
     /// out empty lines that are not within quotes or comments.

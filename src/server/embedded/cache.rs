@@ -48,6 +48,12 @@ impl Workshop {
         Ok(workshop)
     }
 
+    /// A path for an unfinished folder.
+    pub(super) fn unfinished(&self) -> PathBuf {
+        self.cache
+            .join(format!("{UNFINISHED}{:016x}", super::random()))
+    }
+
     /// A fresh folder for something unfinished. It is removed when it is dropped.
     pub(super) fn bench(&self) -> Result<tempfile::TempDir, ServerError> {
         tempfile::Builder::new()
@@ -118,7 +124,7 @@ pub(super) fn check_reach(path: &Path) -> Result<(), ServerError> {
     if !Account::caller().is_root() {
         return Ok(());
     }
-    let there = path.ancestors().find(|part| part.exists()).unwrap_or(path);
+    let there = path.ancestors().find(|part| part.is_dir()).unwrap_or(path);
     let real = there.canonicalize().map_err(in_cache(there))?;
     for folder in real.ancestors() {
         let mode = fs::metadata(folder).map_err(in_cache(folder))?.mode();

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::account::Account;
 use crate::server::Release;
 
 /// Why an embedded server could not be had.
@@ -121,11 +122,16 @@ impl ServerError {
             ),
             Kind::Program { .. } => {
                 "See whether the programs fit this machine (the packages need glibc 2.28 or \
-                 newer on Linux)."
+                 newer on Linux), and whether programs may run from that folder (noexec)."
                     .to_owned()
             }
             Kind::OtherRelease { .. } => {
                 "Remove this installation from the cache; it is fetched again.".to_owned()
+            }
+            Kind::Keeper(_) if Account::caller().is_root() => {
+                "PostgreSQL refuses to run as root, and here root may not use another account: \
+                 run Lockstep as an ordinary user."
+                    .to_owned()
             }
             Kind::Keeper(_) | Kind::TooSlow { .. } | Kind::Failed { .. } | Kind::Refused(_) => {
                 return None;

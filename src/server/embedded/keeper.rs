@@ -12,17 +12,23 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::account::Account;
+use super::environment::Environment;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
 /// shutdown after 5 s.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
+/// How much of a log is shown.
+const LAST_LINES: usize = 20;
+
 const COMMON: &str = include_str!("keeper.sh");
 
 /// What a keeper does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duty {
+    /// Download a package.
+    Download,
     /// Make a cluster to copy.
     Template,
     /// Run a server.
@@ -33,6 +39,7 @@ impl Duty {
     /// What it is called in messages.
     pub(super) const fn what(self) -> &'static str {
         match self {
+            Self::Download => "downloading",
             Self::Template => "making a cluster",
             Self::Serve => "starting the server",
         }
@@ -40,6 +47,7 @@ impl Duty {
 
     const fn script(self) -> &'static str {
         match self {
+            Self::Download => include_str!("download.sh"),
             Self::Template => include_str!("template.sh"),
             Self::Serve => include_str!("serve.sh"),
         }
@@ -98,19 +106,19 @@ impl Keeper {
         folder: &Path,
         arguments: &[OsString],
         account: Account,
-        path: &OsString,
+        environment: &Environment,
     ) -> io::Result<Self> {
-        let mut search = path.clone();
-        search.push(":/usr/bin:/bin");
         let mut command = Command::new("/bin/sh");
+        if duty != Duty::Download {
+            // A server must not depend on the variables of its caller; a package client must.
+            command.env_clear().env("LC_ALL", "C");
+        }
         command
             .args(["-c", "eval \"$LOCKSTEP_KEEPER\"", "lockstep-keeper"])
             .arg(folder)
             .args(arguments)
-            .env_clear()
             .env("LOCKSTEP_KEEPER", format!("{COMMON}{}", duty.script()))
-            .env("PATH", search)
-            .env("LC_ALL", "C")
+            .env("PATH", environment.search_path())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -185,13 +193,12 @@ impl Keeper {
         }
     }
 
-    /// The end of the log in the folder, and what the keeper's commands printed.
+    /// The end of what the keeper's commands printed and of the log in the folder.
     pub(super) fn last_words(&self) -> String {
         let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
-        let lines: Vec<_> = log.lines().collect();
-        let tail = lines[lines.len().saturating_sub(20)..].join("\n");
-        format!("{}{tail}", self.report.borrow().said)
+        let text = self.report.borrow().said.clone() + &String::from_utf8_lossy(&log);
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
     }
 
     /// Ends the server and waits until it and its folder are gone; blocks.

@@ -54,6 +54,34 @@ pub async fn fetch(
 /// What the machine does not have yet is fetched and made, and `report` is told. What dead runs
 /// left behind is cleared away.
 ///
+/// # Examples
+///
+/// ```no_run
+/// use lockstep::server::embedded::{self, Environment};
+/// use lockstep::server::{Databases, Pins};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let environment = Environment {
+///     cache: Some("/var/cache/lockstep".into()),
+///     xdg_cache_home: None,
+///     home: None,
+///     path: "/usr/local/bin:/usr/bin:/bin".into(),
+///     temp: "/tmp".into(),
+///     servers: None,
+/// };
+/// let pin = Pins::built_in().major(18).ok_or("not pinned")?;
+/// let server = embedded::start(pin, &environment, &|progress| eprintln!("-- {progress} …")).await?;
+///
+/// let role = server.scripted_endpoint();
+/// let databases = Databases::connect(server.endpoint(), &role.user).await?;
+/// let database = databases.create().await?;
+/// // Sessions connect to `database.name` as `role`.
+/// databases.remove(&database).await?;
+/// server.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// Each [`ServerErrorKind`] is one; [`ServerError::help`] says what to do about it.

@@ -9,13 +9,15 @@ init() {
         --no-sync --no-instructions --auth reject
 }
 superuser=$3
+as=
 if ! init "$2/initdb"; then
     [ -z "$stopping" ] || finish
-    # An account without a name, as containers are often given: initdb wants one, the server
-    # does not. In a user namespace the account can go by another's number.
+    # An account without a name, as containers are often given: these two want one, a server does
+    # not. In a user namespace the account can go by another's number.
     grep -q 'look up effective user' "$folder/log" || fail initdb
     rm -rf "$folder/data"
-    init unshare --user --map-user=65534 "$2/initdb" || fail initdb
+    as='unshare --user --map-user=65534'
+    init $as "$2/initdb" || fail initdb
 fi
 [ -z "$stopping" ] || finish
 
@@ -23,7 +25,7 @@ printf '%s' "$4" >"$folder/data/postgresql.conf" || fail settings
 printf '%s' "$5" >"$folder/data/pg_hba.conf" || fail settings
 
 printf '%s\n' "$sql" |
-    "$2/postgres" --single -D "$folder/data" postgres >>"$folder/log" 2>&1 3<&- || fail roles
+    $as "$2/postgres" --single -D "$folder/data" postgres >>"$folder/log" 2>&1 3<&- || fail roles
 
 echo done
 finish

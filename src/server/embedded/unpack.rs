@@ -64,3 +64,60 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir(folder)?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    /// Unpacks an archive of empty files with these names and modes.
+    fn unpacked(entries: &[(&str, u32)]) -> (tempfile::TempDir, Result<(), ServerError>) {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("archive");
+        let mut writer = ZipWriter::new(File::create(&archive).unwrap());
+        for (name, mode) in entries {
+            let options = SimpleFileOptions::default().unix_permissions(*mode);
+            writer.start_file(*name, options).unwrap();
+            writer.write_all(b"text").unwrap();
+        }
+        writer.finish().unwrap();
+        let result = unpack(&archive, &folder.path().join("to"), "archive");
+        (folder, result)
+    }
+
+    #[test]
+    fn programs_can_be_run_by_everybody_and_changed_by_nobody_else() {
+        let (folder, result) = unpacked(&[("bin/run", 0o700), ("share/text", 0o666)]);
+        result.unwrap();
+        let mode = |path: &str| {
+            let path = folder.path().join("to").join(path);
+            fs::metadata(path).unwrap().permissions().mode() & 0o7777
+        };
+        assert_eq!(mode("bin"), 0o755);
+        assert_eq!(mode("bin/run"), 0o755);
+        assert_eq!(mode("share/text"), 0o644);
+    }
+
+    #[test]
+    fn nothing_is_written_outside_the_folder() {
+        for name in ["../out", "a/../../out", "/tmp/lockstep-out"] {
+            let (folder, result) = unpacked(&[(name, 0o644)]);
+            assert!(result.is_err() || name.starts_with('/'), "{name}");
+            assert!(!folder.path().join("out").exists(), "{name}");
+            assert!(!Path::new("/tmp/lockstep-out").exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_archive_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("archive");
+        fs::write(&archive, "PK but nothing else").unwrap();
+        let error = unpack(&archive, &folder.path().join("to"), "the file").unwrap_err();
+        assert!(error.to_string().contains("the file"), "{error}");
+    }
+}

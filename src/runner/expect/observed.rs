@@ -1,0 +1,172 @@
+//! What was observed of one step.
+
+use crate::scenario::Statement;
+use crate::transcript::{Answer, Blocker, EventKind, ResultSet, ServerMessage, Transcript};
+
+/// What was observed of one step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observed<'a> {
+    /// The answers to the step's statements, in order.
+    pub answered: Vec<Answered<'a>>,
+    /// Whether a statement of the step was proven to wait.
+    pub waited: bool,
+    /// Whom it waited for.
+    pub blockers: Vec<Blocker>,
+}
+
+/// The answers to one statement of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered<'a> {
+    /// The statement as it was sent.
+    pub statement: &'a Statement,
+    /// What came.
+    pub answers: &'a [Answer],
+}
+
+impl<'a> Observed<'a> {
+    /// Gathers what a transcript holds of a step; `None` when the step was not begun.
+    #[must_use]
+    pub fn gather(transcript: &'a Transcript, step: usize) -> Option<Self> {
+        let mut begun = false;
+        let mut observed = Self::default();
+        for event in transcript.events.iter().filter(|event| event.step == step) {
+            begun = true;
+            match &event.kind {
+                EventKind::Answered {
+                    statement, answers, ..
+                } => observed.answered.push(Answered { statement, answers }),
+                EventKind::Waits { blockers, .. } => {
+                    observed.waited = true;
+                    observed.blockers.extend(blockers.iter().cloned());
+                }
+                EventKind::Sent { .. }
+                | EventKind::Checked { .. }
+                | EventKind::Continues { .. } => {}
+            }
+        }
+        observed.blockers.sort();
+        observed.blockers.dedup();
+        begun.then_some(observed)
+    }
+
+    /// All answers, in order.
+    pub(super) fn answers(&self) -> impl DoubleEndedIterator<Item = &'a Answer> + '_ {
+        self.answered.iter().flat_map(|one| one.answers)
+    }
+
+    /// The last rows that came back.
+    pub(super) fn last_rows(&self) -> Option<&'a ResultSet> {
+        self.answers().rev().find_map(|answer| match answer {
+            Answer::Rows(result) => Some(result),
+            _ => None,
+        })
+    }
+
+    /// The last command tag.
+    pub(super) fn last_tag(&self) -> Option<&'a str> {
+        self.answers().rev().find_map(|answer| match answer {
+            Answer::Rows(result) => Some(result.tag.as_str()),
+            Answer::Command(tag) => Some(tag.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The first error, and the statement that failed.
+    pub(super) fn error(&self) -> Option<(Answered<'a>, &'a ServerMessage)> {
+        self.answered.iter().find_map(|one| {
+            one.answers.iter().find_map(|answer| match answer {
+                Answer::Error(error) => Some((*one, error)),
+                _ => None,
+            })
+        })
+    }
+
+    /// The statement during which the connection ended.
+    pub(super) fn connection_lost(&self) -> Option<Answered<'a>> {
+        self.answered
+            .iter()
+            .find(|one| one.answers.contains(&Answer::ConnectionLost))
+            .copied()
+    }
+
+    /// What the step came to, in a few words.
+    pub(super) fn summary(&self) -> String {
+        if let Some((_, error)) = self.error() {
+            return format!("got error {}: {}", error.code, error.message);
+        }
+        if self.connection_lost().is_some() {
+            return "the connection ended".to_owned();
+        }
+        match self.last_tag() {
+            Some(tag) => format!("got `{tag}`"),
+            None => "nothing came back".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::fixture::{command, nothing, scenario, spanned};
+    use super::super::unmet_in;
+    use super::*;
+    use crate::scenario::{Expect, SessionIndex, Waits, split};
+    use crate::transcript::Event;
+
+    fn event(step: usize, kind: EventKind) -> Event {
+        Event {
+            step,
+            at: Duration::ZERO,
+            kind,
+        }
+    }
+
+    fn transcript() -> Transcript {
+        let session = SessionIndex(1);
+        let other = SessionIndex(0);
+        let answered = |session, tag| EventKind::Answered {
+            session: Some(session),
+            statement: split("UPDATE t;").unwrap().remove(0),
+            answers: vec![command(tag)],
+        };
+        let sql = "UPDATE t;".to_owned();
+        let blockers = vec![Blocker::Session(other)];
+        Transcript {
+            sessions: vec!["A".to_owned(), "B".to_owned()],
+            events: vec![
+                event(0, EventKind::Sent { session, sql }),
+                event(0, EventKind::Waits { session, blockers }),
+                event(1, answered(other, "COMMIT")),
+                event(0, EventKind::Continues { session }),
+                event(0, answered(session, "UPDATE 0")),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_step_that_waited_is_gathered_from_both_its_ends() {
+        let transcript = transcript();
+        let observed = Observed::gather(&transcript, 0).expect("it was begun");
+        assert!(observed.waited);
+        assert_eq!(observed.blockers, [Blocker::Session(SessionIndex(0))]);
+        assert_eq!(observed.last_tag(), Some("UPDATE 0"));
+        assert_eq!(Observed::gather(&transcript, 2), None);
+    }
+
+    #[test]
+    fn a_scenario_is_held_against_its_transcript() {
+        let expect = |tag: &str| Expect {
+            tag: Some(spanned("UPDATE 1", tag.to_owned())),
+            waits: Some(spanned("[A]", Waits::For(vec![SessionIndex(0)]))),
+            ..nothing()
+        };
+        assert!(unmet_in(&scenario(expect("UPDATE 0")), &transcript()).is_empty());
+        assert_eq!(
+            unmet_in(&scenario(expect("UPDATE 1")), &transcript()).len(),
+            1
+        );
+        // A step that was not begun is not judged.
+        assert!(unmet_in(&scenario(expect("UPDATE 1")), &Transcript::default()).is_empty());
+    }
+}

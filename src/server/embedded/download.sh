@@ -1,0 +1,13 @@
+# Arguments: folder, program of the package client, its arguments. Standard input: one line, which
+# says that the folder was seen. The client puts what it downloads, and all else, into the folder.
+
+IFS= read -r _ <&3 || { stopping=yes; finish; }
+listen
+
+shift
+TMPDIR=$folder
+export TMPDIR
+run "$@" --dest "$folder" || fail download
+
+echo done
+finish
