@@ -8,8 +8,10 @@ use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
 use super::trouble::tell;
-use crate::scenario::{Diagnostic, Scenario, Session, SessionIndex, Span, SqlText};
-use crate::server::{CaseDatabase, Databases, Endpoint, SUPERUSER_SETTINGS};
+use crate::scenario::{
+    Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Span, SqlText,
+};
+use crate::server::{CaseDatabase, Databases, Endpoint};
 use crate::transcript::Answer;
 use crate::wire::{self, ConnectError, Startup};
 

@@ -11,8 +11,8 @@ mod sql;
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
 pub use load::{
-    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, load, load_all, parse,
-    parse_duration, read,
+    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SUPERUSER_SETTINGS, load,
+    load_all, parse, parse_duration, read,
 };
 pub use model::{
     Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,

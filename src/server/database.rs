@@ -7,19 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_postgres::{Client, NoTls};
 
 use super::endpoint::Endpoint;
-
-/// The settings a scenario may have although only a superuser may set them: none of them lets
-/// anybody out of the database.
-pub const SUPERUSER_SETTINGS: [&str; 8] = [
-    "commit_delay",
-    "deadlock_timeout",
-    "lc_messages",
-    "log_lock_failures",
-    "log_lock_waits",
-    "session_replication_role",
-    "track_counts",
-    "track_functions",
-];
+use crate::scenario::SUPERUSER_SETTINGS;
 
 /// The connection that creates and drops cases' databases on one server.
 #[derive(Debug)]
@@ -134,7 +122,7 @@ impl Databases {
     }
 
     /// Gives the scripted role settings in a database that only a superuser may set. Connections
-    /// made from now on have them. Names must be among [`SUPERUSER_SETTINGS`].
+    /// made from now on have them. Names must be among [`crate::scenario::SUPERUSER_SETTINGS`].
     ///
     /// # Errors
     ///
@@ -142,7 +130,7 @@ impl Databases {
     ///
     /// # Panics
     ///
-    /// A name is not among [`SUPERUSER_SETTINGS`]; the loader lets none pass.
+    /// A name is not among [`crate::scenario::SUPERUSER_SETTINGS`]; the loader lets none pass.
     pub async fn with_superuser_settings(
         &self,
         database: &CaseDatabase,

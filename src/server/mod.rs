@@ -8,7 +8,7 @@ mod pins;
 mod release;
 mod roles;
 
-pub use database::{CaseDatabase, DatabaseError, Databases, SUPERUSER_SETTINGS};
+pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
 pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
 pub use release::{ParseReleaseError, Release};

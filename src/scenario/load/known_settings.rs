@@ -19,7 +19,7 @@ pub(super) enum Context {
 /// of them runs a program, reads a file, passes by a permission check, or changes what other
 /// messages say. `log_min_messages` and its like only fill a log that nobody compares, and
 /// `session_replication_role` switches off foreign keys, so they stay out.
-pub(super) const HARMLESS: &[&str] = &["deadlock_timeout", "log_lock_waits"];
+pub const SUPERUSER_SETTINGS: &[&str] = &["deadlock_timeout", "log_lock_waits"];
 
 const LIST: &str = include_str!("known_settings.txt");
 
@@ -42,6 +42,6 @@ pub(super) fn context(name: &str) -> Option<Context> {
 pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
     LIST.lines()
         .filter_map(|line| line.split_once(' '))
-        .filter(|(name, context)| *context == "user" || HARMLESS.contains(name))
+        .filter(|(name, context)| *context == "user" || SUPERUSER_SETTINGS.contains(name))
         .map(|(name, _)| name)
 }

@@ -23,4 +23,5 @@ mod values;
 
 pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};
+pub use known_settings::SUPERUSER_SETTINGS;
 pub use read::{ReadError, ReadErrorKind, read};

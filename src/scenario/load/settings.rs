@@ -134,14 +134,14 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
     }
     match known_settings::context(name) {
         Some(Context::User) => true,
-        Some(Context::Superuser) if known_settings::HARMLESS.contains(&name) => true,
+        Some(Context::Superuser) if known_settings::SUPERUSER_SETTINGS.contains(&name) => true,
         Some(Context::Superuser) => refuse(
             mistakes,
             format!("only a superuser may set `{name}`"),
             "scenarios run without superuser rights",
             Some(format!(
                 "of these settings a scenario may change {}",
-                names::listed(known_settings::HARMLESS.iter().copied())
+                names::listed(known_settings::SUPERUSER_SETTINGS.iter().copied())
             )),
         ),
         Some(Context::Server) => refuse(
