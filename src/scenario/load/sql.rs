@@ -103,16 +103,12 @@ const fn help(kind: SplitProblemKind) -> &'static str {
 /// YAML takes ` #` in a plain scalar for a comment, and so cuts an operator such as `#>` and all
 /// behind it from the SQL. Whoever ended the statement before meant a comment.
 fn refuse_cut(mistakes: &mut Mistakes, span: Span, sql: &str) -> bool {
-    let source = &mistakes.source().text;
-    let rest = source[span.end..].split('\n').next().unwrap_or_default();
-    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    if blanks == 0 || !rest[blanks..].starts_with('#') || sql.ends_with(';') {
+    let Some(comment) = values::comment_behind(mistakes, span) else {
+        return false;
+    };
+    if sql.ends_with(';') {
         return false;
     }
-    let comment = Span {
-        start: span.end + blanks,
-        end: span.end + rest.trim_end().len(),
-    };
     mistakes.report(
         Mistake::new(comment, "YAML cuts the SQL off here")
             .label("` #` begins a comment in a value without quotes")

@@ -150,7 +150,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn step(&mut self, node: &Node) -> Option<Step> {
         let Kind::Mapping(entries) = &node.kind else {
-            values::expected(self.mistakes, node, "a step", HELP);
+            let help = match node.as_plain().and_then(|text| text.split_once(':')) {
+                Some((key, sql)) if self.acts(key) => {
+                    let sql = values::shown(sql);
+                    format!("write a space behind the colon: `- {key}: {sql}`")
+                }
+                _ => HELP.to_owned(),
+            };
+            values::expected(self.mistakes, node, "a step", &help);
             self.steps.complete = false;
             return None;
         };

@@ -174,7 +174,7 @@ fn value_not_allowed(source: &str, at: usize, here: Span) -> Mistake {
         .find(": ")
         .map(|colon| line + colon + ": ".len());
     let help = value
-        .and_then(|value| quoted(source, value))
+        .and_then(|value| braces(source, line, value).or_else(|| quoted(source, value)))
         .unwrap_or_else(|| {
             "put the value in quotes, or write `|` and the text on the next lines".to_owned()
         });
@@ -205,6 +205,23 @@ fn not_closed(source: &str, here: Span, open: Option<Span>) -> Mistake {
         Some(open) => mistake.related(open, "it opens here"),
         None => mistake,
     }
+}
+
+/// Help for a value that was meant as a mapping on one line: `expect: rows: [[1]]`.
+fn braces(source: &str, line: usize, value: usize) -> Option<String> {
+    const HOLD_MAPPINGS: [&str; 3] = ["expect", "error", "settings"];
+    const OF_STATEMENTS: [&str; 2] = ["use", "sql"];
+    const LONGEST: usize = 60;
+    let rest = rest_of_line(source, value);
+    let written = &source[rest.start..rest.end];
+    let key = source[line..value]
+        .trim()
+        .trim_start_matches("- ")
+        .trim_end_matches(':');
+    let inner = written.split(':').next().unwrap_or_default();
+    let is_meant = HOLD_MAPPINGS.contains(&key) || OF_STATEMENTS.contains(&inner);
+    (is_meant && written.len() <= LONGEST)
+        .then(|| format!("write braces: `{key}: {{ {written} }}`"))
 }
 
 /// Help that shows the rest of a line in quotes, where that is short and simple.
@@ -255,7 +272,11 @@ fn indentation(source: &str, at: usize) -> Mistake {
             "indented by {indent} {}",
             if indent == 1 { "space" } else { "spaces" }
         ))
-        .help("begin it in the same column as the line it belongs beside")
+        .help(if source[place.start..].starts_with('-') {
+        "begin it in the same column as the items that it belongs with"
+    } else {
+        "begin it in the same column as the key it belongs beside; in a step that is behind `- `"
+    })
 }
 
 const fn closing(open: char) -> char {

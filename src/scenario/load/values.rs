@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use granit_parser::ScalarStyle;
+
 use super::super::source::{Span, Spanned};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -72,7 +74,38 @@ pub(super) fn scalar<'a>(
 
 /// Text that is not empty, without white space around it.
 pub(super) fn text(mistakes: &mut Mistakes, node: &Node, what: &str, help: &str) -> Option<String> {
-    scalar(mistakes, node, what, help).map(|scalar| scalar.text.trim().to_owned())
+    let scalar = scalar(mistakes, node, what, help)?;
+    if scalar.style == ScalarStyle::Plain {
+        refuse_cut(mistakes, node.span);
+    }
+    Some(scalar.text.trim().to_owned())
+}
+
+/// Reports ` #12` behind a text without quotes: somebody who means a comment does not begin it
+/// with a number, and YAML drops it without a word.
+fn refuse_cut(mistakes: &mut Mistakes, span: Span) {
+    let Some(comment) = comment_behind(mistakes, span) else {
+        return;
+    };
+    let digit = mistakes.text(comment).as_bytes().get(1);
+    if digit.is_some_and(u8::is_ascii_digit) {
+        mistakes.report(
+            Mistake::new(comment, "YAML cuts the text off here")
+                .label("` #` begins a comment in a value without quotes")
+                .help("put the value in quotes"),
+        );
+    }
+}
+
+/// The comment behind a value, on the line on which it ends.
+pub(super) fn comment_behind(mistakes: &Mistakes, span: Span) -> Option<Span> {
+    let source = &mistakes.source().text;
+    let rest = source[span.end..].split('\n').next().unwrap_or_default();
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    (blanks > 0 && rest[blanks..].starts_with('#')).then(|| Span {
+        start: span.end + blanks,
+        end: span.end + rest.trim_end().len(),
+    })
 }
 
 /// `true` or `false`, without quotes.
