@@ -255,3 +255,32 @@ fn folders_are_walked_in_order() {
     fs::create_dir(&empty).expect("a folder");
     assert!(found(&[empty]).is_empty());
 }
+
+#[test]
+fn what_a_server_says_is_drawn_in_the_file_and_cannot_colour_the_terminal() {
+    let source = SourceFile {
+        path: "race.yaml".into(),
+        text: "steps:\r\n  - A: |\r\n      SELECT nothing\r\n      FROM nowhere;\r\n".into(),
+    };
+    let start = source.text.find("SELECT").expect("it is there");
+    let end = source.text.find(";").expect("it is there");
+    let drawn = scenario::render(
+        &[scenario::Diagnostic {
+            source,
+            message: "ERROR:  relation \"\x1b[31mnowhere\" does not exist".to_owned(),
+            span: scenario::Span { start, end },
+            label: "42P01".to_owned(),
+            related: Vec::new(),
+            help: None,
+        }],
+        RenderStyle::plain().width(80),
+    );
+    insta::assert_snapshot!(drawn, @r#"
+    error: ERROR:  relation "␛[31mnowhere" does not exist
+     --> race.yaml:3:7
+      |
+    3 | /       SELECT nothing
+    4 | |       FROM nowhere;
+      | |__________________^ 42P01
+    "#);
+}

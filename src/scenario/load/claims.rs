@@ -3,8 +3,8 @@
 use super::super::model::{Claim, Source};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
+use super::node::Node;
 use super::steps::Steps;
-use super::tree::Node;
 use super::values::{self, Fields, Keys};
 
 const KEYS: Keys = Keys {

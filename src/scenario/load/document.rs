@@ -9,12 +9,12 @@ use super::super::source::{SourceFile, SqlText};
 use super::claims;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
+use super::node::Node;
 use super::release_range;
 use super::sessions::{self, Sessions};
 use super::sql;
 use super::statements::Statements;
 use super::steps;
-use super::tree::Node;
 use super::values::{self, Fields, Keys};
 use super::{duration, tree};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::mistakes::{Mistake, Mistakes};
-use super::tree::Node;
+use super::node::Node;
 use super::values;
 
 /// No scenario waits longer than a day.

@@ -2,7 +2,7 @@
 
 use super::super::model::ExpectedError;
 use super::mistakes::{Mistake, Mistakes};
-use super::tree::{Kind, Node};
+use super::node::{Kind, Node};
 use super::values::{self, Fields, Keys};
 
 const KEYS: Keys = Keys {

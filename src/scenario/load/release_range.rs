@@ -2,7 +2,7 @@
 
 use super::super::model::{ReleaseComparison, ReleaseOperator, ReleaseRange};
 use super::mistakes::{Mistake, Mistakes};
-use super::tree::Node;
+use super::node::Node;
 use super::values;
 
 const HELP: &str =

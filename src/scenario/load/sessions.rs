@@ -4,10 +4,10 @@ use super::super::model::{Isolation, Session, SessionIndex};
 use super::super::source::{Span, Spanned};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
+use super::node::{Kind, Node};
 use super::settings;
 use super::sql;
 use super::steps;
-use super::tree::{Kind, Node};
 use super::values::{self, Fields, Keys};
 
 const KEYS: Keys = Keys {

@@ -7,7 +7,7 @@ use super::super::source::{Span, Spanned};
 use super::known_settings::{self, Context};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
-use super::tree::{Entry, Kind, Node};
+use super::node::{Entry, Kind, Node};
 use super::values;
 
 /// Settings that have a key of their own, or that the runner needs for itself.

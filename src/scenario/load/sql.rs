@@ -7,8 +7,8 @@ use granit_parser::ScalarStyle;
 use super::super::source::{Span, SqlText};
 use super::super::sql::{self, SplitProblemKind};
 use super::mistakes::{Mistake, Mistakes};
+use super::node::Node;
 use super::text;
-use super::tree::Node;
 use super::values;
 
 const HELP: &str = "write SQL: `SELECT 1;`, or `|` and the SQL on the next lines";

@@ -5,8 +5,8 @@ use indexmap::IndexMap;
 use super::super::source::{Span, SqlText};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
+use super::node::{Kind, Node};
 use super::sql;
-use super::tree::{Kind, Node};
 use super::values;
 
 /// The named statements of a scenario.

@@ -7,10 +7,10 @@ use super::super::source::{Span, Spanned, SqlText};
 use super::expect;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
+use super::node::{Entry, Kind, Node};
 use super::sessions::Sessions;
 use super::sql;
 use super::statements::Statements;
-use super::tree::{Entry, Kind, Node};
 use super::values::{self, Fields, Keys};
 
 /// Keys that say what happens, apart from the names of sessions.

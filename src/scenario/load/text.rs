@@ -6,7 +6,7 @@
 use granit_parser::ScalarStyle;
 
 use super::super::source::{Span, SqlText};
-use super::tree::Scalar;
+use super::node::Scalar;
 
 /// The SQL that a scalar is.
 pub(super) fn sql_text(source: &str, scalar: &Scalar, span: Span) -> SqlText {

@@ -8,7 +8,7 @@ use granit_parser::ScalarStyle;
 use super::super::source::{Span, Spanned};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
-use super::tree::{Entry, Kind, Node, Scalar};
+use super::node::{Entry, Kind, Node, Scalar};
 
 /// Reports that something else stands where `expected` should.
 pub(super) fn expected(mistakes: &mut Mistakes, node: &Node, expected: &str, help: &str) {
