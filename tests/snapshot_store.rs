@@ -141,6 +141,11 @@ fn it_does_not_matter_from_where_a_scenario_is_named() {
         ..key("default", 18)
     };
     assert_eq!(inside.compare(key, "a\n").unwrap(), Comparison::Same);
+    // What the store says of a file, it also understands.
+    let unused = inside.unused(&[Path::new("..")], &[]).unwrap();
+    assert_eq!(unused, [Path::new("..").join(BASE)]);
+    inside.remove(&unused).unwrap();
+    assert!(files(folder.path()).is_empty());
 }
 
 #[test]
