@@ -23,6 +23,7 @@
 mod diff;
 mod error;
 mod format;
+mod header;
 mod layout;
 mod store;
 mod variant;
@@ -31,6 +32,7 @@ mod walk;
 pub(crate) use diff::visible;
 pub use diff::{Diff, DiffLine, Hunk, Side};
 pub use error::{SnapshotError, SnapshotErrorKind};
-pub use format::{Header, Snapshot};
+pub use format::Snapshot;
+pub use header::Header;
 pub use layout::{Layout, file_name};
 pub use store::{Accepted, Comparison, Mode, SnapshotKey, Store};

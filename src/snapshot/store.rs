@@ -5,7 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::error::{SnapshotError, SnapshotErrorKind};
-use super::format::{Header, Snapshot};
+use super::format::Snapshot;
+use super::header::Header;
 use super::layout::{ACCEPTED, Layout, SNAPSHOTS, file_name, pending_of, relative, resolve};
 use super::variant::Majors;
 use super::walk;
