@@ -123,6 +123,7 @@ async fn replay(
         elapsed: began.elapsed(),
         pending: &pending,
         unused: &unused,
+        are_removed: options.remove_unused,
     }));
     exit_status(&results)
 }
