@@ -128,6 +128,7 @@ fn transcript(tag: &str) -> Transcript {
     events.extend(ran(2, "COMMIT;", tag));
     Transcript {
         sessions: vec!["A".into()],
+        backends: Vec::new(),
         events,
     }
 }

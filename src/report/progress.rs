@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::event::RunEvent;
 use super::name::{case_name, name_of};
-use crate::runner::Verdict;
+use crate::runner::{RunEvent, Verdict};
 
 /// How often the line is drawn anew while nothing happens, for its clock.
 const TICK: Duration = Duration::from_millis(100);
