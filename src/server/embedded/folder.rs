@@ -121,7 +121,11 @@ impl Order<'_> {
             .map_err(ServerErrorKind::Keeper)?;
             let made = tokio::time::timeout(self.limit, keeper.reach(Stage::Made)).await;
             if made != Ok(Stage::Made) {
-                return Ok(Err(Unfit(keeper.last_words())));
+                let mut why = keeper.last_words();
+                if why.is_empty() {
+                    why = "its process was killed at once".to_owned();
+                }
+                return Ok(Err(Unfit(why)));
             }
             match keeper.lock() {
                 Ok(true) => return Ok(Ok(keeper)),
