@@ -155,6 +155,23 @@ async fn root_is_told_of_a_cache_the_servers_account_cannot_enter() {
     assert!(is_empty(closed.path()));
 }
 
+#[tokio::test]
+async fn programs_that_somebody_else_put_among_temporary_files_are_not_run() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let shared = open_folder(&std::env::temp_dir());
+    let cache = shared.path().join("cache");
+    fs::create_dir(&cache).unwrap();
+    std::os::unix::fs::chown(&cache, Some(4321), None).unwrap();
+    let environment = Environment {
+        cache: Some(cache),
+        ..environment()
+    };
+    let error = fails(&made_up(), &environment).await;
+    assert!(error.to_string().contains("somebody else"), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_first_runs_at_once_fetch_once() {
     let cache = open_folder(&std::env::temp_dir());
