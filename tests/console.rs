@@ -128,6 +128,7 @@ fn transcript(tag: &str) -> Transcript {
     events.extend(ran(2, "COMMIT;", tag));
     Transcript {
         sessions: vec!["A".into()],
+        backends: Vec::new(),
         events,
     }
 }
@@ -202,6 +203,7 @@ struct Shown {
     mode: Mode,
     pending: Vec<PathBuf>,
     unused: Vec<PathBuf>,
+    are_removed: bool,
 }
 
 const NORMAL: Shown = Shown {
@@ -210,6 +212,7 @@ const NORMAL: Shown = Shown {
     mode: Mode::Propose,
     pending: Vec::new(),
     unused: Vec::new(),
+    are_removed: false,
 };
 
 impl Shown {
@@ -232,6 +235,7 @@ impl Shown {
             elapsed: Duration::from_millis(1234),
             pending: &self.pending,
             unused: &self.unused,
+            are_removed: self.are_removed,
         };
         lines + &console.conclusion(&run)
     }
@@ -335,6 +339,23 @@ fn a_long_difference_is_cut_unless_all_is_asked_for() {
     }
     .of(&results);
     assert!(verbose.contains("-line 199\n"), "{verbose}");
+}
+
+#[test]
+fn what_was_removed_is_named() {
+    let shown = Shown {
+        unused: vec!["snapshots/a/x.snap".into(), "snapshots/a/y.snap".into()],
+        are_removed: true,
+        ..NORMAL
+    };
+    insta::assert_snapshot!(shown.of(&[result("scenarios/a.yaml", Verdict::Pass)]), @"
+        PASS [   0.012s] a (18.6)
+     Summary [   1.234s] 1 case: 1 passed
+
+    2 snapshots that no case uses were removed:
+      snapshots/a/x.snap
+      snapshots/a/y.snap
+    ");
 }
 
 #[test]

@@ -118,6 +118,57 @@ fn a_case_that_passes_again_has_nothing_pending() {
     assert_eq!(files(folder.path()), [BASE]);
 }
 
+/// Does what `cargo insta accept` does with a pending file.
+fn accept_with_insta(pending: &Path, accepted: &Path) {
+    let snapshot = insta::Snapshot::from_file(pending).expect("insta reads it");
+    fs::remove_file(pending).expect("it is there");
+    snapshot.save(accepted).expect("insta writes it");
+}
+
+#[test]
+fn insta_accepts_a_pending_snapshot_and_leaves_it_as_it_is() {
+    let (folder, store) = project();
+    let redacted: Vec<String> = [
+        "<pid of A>",
+        "a: b",
+        "",
+        "18.6",
+        "true",
+        "<Zähler>",
+        "Zähler",
+        "\"\\",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let ends = [
+        "", "x", "\n", " \n", "\n\n", "\r\n", "\\", "\u{a0}\n", "---\n",
+    ];
+    let begins = [
+        "",
+        "\n\n",
+        "A> SELECT 1;\n---\n\n  1  \n",
+        "a\rb\r\n\\",
+        "<<<<<<< x\n",
+        "\u{1b}\0\t",
+    ];
+    for text in begins
+        .iter()
+        .flat_map(|begin| ends.map(|end| format!("{begin}{end}")))
+    {
+        let key = key("default", 18);
+        store.propose(key, &text, &redacted).unwrap();
+        let (pending, accepted) = (folder.path().join(PENDING), folder.path().join(BASE));
+        let before = fs::read_to_string(&pending).unwrap();
+        accept_with_insta(&pending, &accepted);
+        assert_eq!(fs::read_to_string(&accepted).unwrap(), before, "{text:?}");
+        assert_eq!(
+            store.compare(key, &text).unwrap(),
+            Comparison::Same,
+            "{text:?}"
+        );
+    }
+}
+
 #[test]
 fn in_ci_nothing_is_written_or_removed() {
     let (folder, store) = project();
@@ -141,6 +192,11 @@ fn it_does_not_matter_from_where_a_scenario_is_named() {
         ..key("default", 18)
     };
     assert_eq!(inside.compare(key, "a\n").unwrap(), Comparison::Same);
+    // What the store says of a file, it also understands.
+    let unused = inside.unused(&[Path::new("..")], &[]).unwrap();
+    assert_eq!(unused, [Path::new("..").join(BASE)]);
+    inside.remove(&unused).unwrap();
+    assert!(files(folder.path()).is_empty());
 }
 
 #[test]

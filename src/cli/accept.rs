@@ -5,18 +5,14 @@ use std::path::{Path, PathBuf};
 use super::args::AcceptOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
-use super::select::count;
-use crate::scenario::discover;
+use super::select::{count, find};
 use crate::snapshot::{Accepted, Mode, SnapshotError, Store};
 
 /// Runs the command.
 pub(super) fn accept(options: &AcceptOptions, directory: &Path, output: Output) -> ExitStatus {
-    let scenarios = match discover(&options.paths) {
+    let scenarios = match find(&options.paths, output) {
         Ok(scenarios) => scenarios,
-        Err(error) => {
-            output.fail(&error, None);
-            return ExitStatus::Invalid;
-        }
+        Err(status) => return status,
     };
     match take(&Store::new(directory, Mode::Propose), &scenarios) {
         Ok(accepted) if accepted.is_empty() => {

@@ -54,7 +54,8 @@ pub(super) enum Color {
 #[derive(Debug, Args)]
 pub(super) struct Selection {
     /// Scenario files, and folders to search for them.
-    #[arg(value_name = "PATH", default_value = "scenarios")]
+    /// [default: the folder `scenarios`]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Only scenarios whose path or title contains TEXT.
     #[arg(short = 'k', value_name = "TEXT")]
@@ -128,8 +129,9 @@ pub(super) struct ShowOptions {
 
 #[derive(Debug, Args)]
 pub(super) struct AcceptOptions {
-    /// Scenario files and folders whose pending snapshots to accept.
-    #[arg(value_name = "PATH", default_value = "scenarios")]
+    /// Scenario files and folders whose pending snapshots to accept. [default: the folder
+    /// `scenarios`]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
 

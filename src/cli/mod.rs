@@ -7,10 +7,12 @@ mod environment;
 mod exit;
 mod interrupt;
 mod output;
+mod proposals;
 mod run;
 mod select;
 mod server;
 mod show;
+mod unused;
 
 pub use exit::{ExitStatus, exit_status};
 

@@ -1,8 +1,6 @@
 //! `lockstep run`: replays scenarios and compares them with their snapshots.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::mpsc::unbounded_channel;
@@ -12,26 +10,27 @@ use super::args::RunOptions;
 use super::environment::Environment;
 use super::exit::{ExitStatus, exit_status};
 use super::output::Output;
+use super::proposals::{Proposals, judge_with};
 use super::select::{Selected, count, select};
 use super::server::with_server;
-use crate::judge::judge;
-use crate::report::{CaseGroup, CaseId, Console, Progress, RunEvent, RunSummary, Verbosity};
-use crate::runner::{self, CaseResult, Judge, Outcome, Verdict};
-use crate::scenario::{Diagnostic, RenderStyle, Scenario, Span, render};
+use super::unused::unused;
+use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity};
+use crate::runner::{self, CaseId, CaseResult, Judge, RunEvent, Verdict};
+use crate::scenario::{Diagnostic, RenderStyle, Scenario, render};
 use crate::server::Release;
 use crate::server::embedded::Server;
-use crate::snapshot::{Mode, SnapshotError, SnapshotKey, Store};
+use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
 
 /// The name of the case of a scenario that has one.
-const ONLY_CASE: &str = "default";
+pub(super) const ONLY_CASE: &str = "default";
 
 /// Runs the command.
 pub(super) fn run(options: &RunOptions, environment: &Environment, output: Output) -> u8 {
-    if options.accept && environment.ci {
+    if environment.ci && (options.accept || options.remove_unused) {
         output.fail(
-            "`--accept` would write snapshots, and nothing is written in CI",
-            Some("unset CI to accept"),
+            "`--accept` and `--remove-unused` change snapshots, and nothing is written in CI",
+            Some("run this where the variable CI is not set"),
         );
         return ExitStatus::Invalid.code();
     }
@@ -123,6 +122,7 @@ async fn replay(
         elapsed: began.elapsed(),
         pending: &pending,
         unused: &unused,
+        are_removed: options.remove_unused,
     }));
     exit_status(&results)
 }
@@ -207,109 +207,4 @@ async fn play(
 /// A case spends most of its time on what the server does, on another core.
 fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
-}
-
-/// The pending snapshots that a run has written.
-#[derive(Default)]
-struct Proposals {
-    written: Mutex<BTreeSet<PathBuf>>,
-}
-
-impl Proposals {
-    fn take(&self) -> Vec<PathBuf> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *written).into_iter().collect()
-    }
-
-    /// Keeps the pending snapshot of a case in step with its verdict. Where runs of a case differ
-    /// among themselves, the one that did not pass stays to be looked at.
-    fn keep(
-        &self,
-        store: &Store,
-        key: SnapshotKey<'_>,
-        outcome: &Outcome,
-        verdict: &Verdict,
-    ) -> Result<(), SnapshotError> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_proposed = |path: &Path| written.contains(path);
-        let pending = store.pending(key)?;
-        match verdict {
-            Verdict::Differs { .. } | Verdict::New if !is_proposed(&pending) => {
-                written.extend(store.propose(key, outcome.transcript.text().as_str(), &[])?);
-            }
-            Verdict::Pass if !is_proposed(&pending) => {
-                store.withdraw(key)?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// Judges by expectations and snapshots, and proposes new snapshots.
-fn judge_with(store: &Arc<Store>, proposals: &Arc<Proposals>) -> Arc<Judge> {
-    let (store, proposals) = (Arc::clone(store), Arc::clone(proposals));
-    Arc::new(move |case: &CaseId, outcome: &Outcome| {
-        let path = &case.scenario.source.path;
-        let key = SnapshotKey {
-            scenario: path,
-            case: &case.case,
-            release: case.release,
-        };
-        let judged = judge(&case.scenario, outcome, &store, key).and_then(|verdict| {
-            proposals.keep(&store, key, outcome, &verdict)?;
-            Ok(verdict)
-        });
-        judged.unwrap_or_else(|error| {
-            Verdict::Invalid(Diagnostic {
-                source: case.scenario.source.clone(),
-                message: error.to_string(),
-                span: Span { start: 0, end: 0 },
-                label: "its snapshot".to_owned(),
-                related: Vec::new(),
-                help: None,
-            })
-        })
-    })
-}
-
-/// The snapshots that no case uses, in the folders of what was asked for; removed where that is
-/// asked for.
-fn unused(
-    options: &RunOptions,
-    selected: &Selected,
-    store: &Store,
-) -> Result<Vec<PathBuf>, SnapshotError> {
-    let used: Vec<(&Path, &str)> = selected
-        .found
-        .iter()
-        .map(|path| (path.as_path(), ONLY_CASE))
-        .collect();
-    let roots: BTreeSet<PathBuf> = selected
-        .found
-        .iter()
-        .map(|path| store.layout(path).folder)
-        .chain(
-            options
-                .selection
-                .paths
-                .iter()
-                .filter(|path| path.is_dir())
-                .filter_map(|folder| {
-                    // Where the snapshots of a scenario right in the folder would be, there are also those
-                    // of the scenarios below it, and of scenarios that are no more.
-                    store
-                        .layout(&folder.join("any.yaml"))
-                        .folder
-                        .parent()
-                        .map(Path::to_path_buf)
-                }),
-        )
-        .collect();
-    let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let unused = store.unused(&roots, &used)?;
-    if options.remove_unused {
-        store.remove(&unused)?;
-    }
-    Ok(unused)
 }

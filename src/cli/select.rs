@@ -8,6 +8,18 @@ use super::exit::ExitStatus;
 use super::output::Output;
 use crate::scenario::{Loaded, Scenario, discover, load_all};
 
+/// The folder that is meant where no path is named.
+const DEFAULT_FOLDER: &str = "scenarios";
+
+/// The paths that are named, or the default one.
+pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
+    if named.is_empty() {
+        vec![PathBuf::from(DEFAULT_FOLDER)]
+    } else {
+        named.to_vec()
+    }
+}
+
 /// What the command line selects.
 pub(super) struct Selected {
     /// The scenarios to replay.
@@ -78,8 +90,17 @@ pub(super) fn load(paths: &[PathBuf], output: Output) -> Result<Vec<Scenario>, E
     Err(ExitStatus::Invalid)
 }
 
-fn find(paths: &[PathBuf], output: Output) -> Result<Vec<PathBuf>, ExitStatus> {
-    let found = discover(paths).map_err(|error| {
+/// The scenario files that are named or lie in the folders that are named; there is at least one.
+pub(super) fn find(named: &[PathBuf], output: Output) -> Result<Vec<PathBuf>, ExitStatus> {
+    let paths = named_or_default(named);
+    if named.is_empty() && !paths.iter().all(|path| path.is_dir()) {
+        output.fail(
+            format_args!("there is no folder `{DEFAULT_FOLDER}` here"),
+            Some("name the files or folders that are meant"),
+        );
+        return Err(ExitStatus::NothingSelected);
+    }
+    let found = discover(&paths).map_err(|error| {
         output.fail(&error, None);
         ExitStatus::Invalid
     })?;

@@ -48,6 +48,8 @@ pub struct RunSummary<'a> {
     pub pending: &'a [PathBuf],
     /// The snapshots that no case uses.
     pub unused: &'a [PathBuf],
+    /// Whether those were removed.
+    pub are_removed: bool,
 }
 
 impl<'a> Console<'a> {
@@ -113,10 +115,7 @@ impl<'a> Console<'a> {
         self.push_counts(&mut shown, run, &groups);
         self.push_failed(&mut shown, &failed);
         self.push_advice(&mut shown, run, &failed);
-        self.push_files(&mut shown, run.unused, |number| match number {
-            1 => "1 snapshot belongs to no case:".to_owned(),
-            number => format!("{number} snapshots belong to no case:"),
-        });
+        self.push_unused(&mut shown, run);
         shown
     }
 
@@ -224,6 +223,22 @@ impl<'a> Console<'a> {
         }
         for (what, command) in advice {
             let _ = writeln!(shown, "{what:<28} {}", paint(self.palette.place, command));
+        }
+    }
+
+    /// The snapshots that no case uses, and how to be rid of them.
+    fn push_unused(&self, shown: &mut String, run: &RunSummary<'_>) {
+        self.push_files(shown, run.unused, |number| {
+            match (number, run.are_removed) {
+                (1, true) => "1 snapshot that no case uses was removed:".to_owned(),
+                (1, false) => "1 snapshot belongs to no case:".to_owned(),
+                (number, true) => format!("{number} snapshots that no case uses were removed:"),
+                (number, false) => format!("{number} snapshots belong to no case:"),
+            }
+        });
+        if !run.unused.is_empty() && !run.are_removed {
+            let command = paint(self.palette.place, "--remove-unused");
+            let _ = writeln!(shown, "the same command with {command} removes them");
         }
     }
 

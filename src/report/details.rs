@@ -21,7 +21,8 @@ impl Console<'_> {
         let palette = &self.palette;
         let word = paint(self.style(kind), kind.word());
         let mut shown = format!("\n{word} {}\n", paint(palette.strong, name_of(result)));
-        if let Some(tally) = group.tally() {
+        // Where all runs are alike, the case's line has said it.
+        if let Some(tally) = group.tally().filter(|_| !group.are_alike()) {
             shown.push_str(&format!("{tally}; this is run {number}\n"));
         }
         match &result.verdict {

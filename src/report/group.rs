@@ -89,6 +89,12 @@ impl<'a> CaseGroup<'a> {
         Some(parts.join(", "))
     }
 
+    /// Whether the runs all came out the same.
+    pub(super) fn are_alike(&self) -> bool {
+        let kind = Kind::of(&self.runs[0].verdict);
+        self.of(kind).count() == self.runs.len() && self.ways(kind) == 1
+    }
+
     /// The runs with a verdict.
     fn of(&self, kind: Kind) -> impl Iterator<Item = &'a CaseResult> {
         let runs = self.runs.iter().copied();

@@ -2,14 +2,12 @@
 
 mod console;
 mod details;
-mod event;
 mod group;
 mod name;
 mod palette;
 mod progress;
 
 pub use console::{Console, RunSummary, Verbosity};
-pub use event::{CaseId, RunEvent};
 pub use group::{CaseGroup, group};
 pub use name::{case_name, scenario_name, step_place};
 pub use progress::Progress;

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::event::RunEvent;
 use super::name::{case_name, name_of};
-use crate::runner::Verdict;
+use crate::runner::{RunEvent, Verdict};
 
 /// How often the line is drawn anew while nothing happens, for its clock.
 const TICK: Duration = Duration::from_millis(100);
@@ -92,9 +91,24 @@ impl State {
     }
 
     fn message(&self) -> String {
-        let mut names = self.running.iter().take(NAMES).cloned().collect::<Vec<_>>();
-        if self.running.len() > NAMES {
-            names.push(format!("and {} more", self.running.len() - NAMES));
+        // Runs of the same case are named once.
+        let mut cases: Vec<(&str, usize)> = Vec::new();
+        for name in &self.running {
+            match cases.iter_mut().find(|(known, _)| known == name) {
+                Some((_, number)) => *number += 1,
+                None => cases.push((name, 1)),
+            }
+        }
+        let mut names: Vec<String> = cases
+            .iter()
+            .take(NAMES)
+            .map(|(name, number)| match number {
+                1 => (*name).to_owned(),
+                number => format!("{name} ×{number}"),
+            })
+            .collect();
+        if cases.len() > NAMES {
+            names.push(format!("and {} more", cases.len() - NAMES));
         }
         let names = names.join(", ");
         match self.failed {
@@ -115,7 +129,7 @@ mod tests {
         for name in ["a", "b", "c", "d", "a"] {
             state.started(name.to_owned());
         }
-        assert_eq!(state.message(), "a, b, c, and 2 more");
+        assert_eq!(state.message(), "a ×2, b, c, and 1 more");
         state.finished("a", true);
         state.finished("b", false);
         assert_eq!(state.message(), "1 not passed · c, d, a");

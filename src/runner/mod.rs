@@ -3,6 +3,7 @@
 mod blocking;
 mod case;
 mod cast;
+mod event;
 pub mod expect;
 mod live;
 mod observer;
@@ -13,5 +14,6 @@ mod run;
 mod settle;
 mod trouble;
 
+pub use event::{CaseId, RunEvent};
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
 pub use run::{Judge, RunOptions, replay, run};

@@ -67,6 +67,7 @@ impl<'a> Replay<'a> {
                     .iter()
                     .map(|s| s.name.value.clone())
                     .collect(),
+                backends: Vec::new(),
                 events: Vec::new(),
             },
         }
@@ -80,6 +81,7 @@ impl<'a> Replay<'a> {
     /// Lets a session, or the outside observer, take part with a fresh connection.
     pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
         self.cast.enter(session, sender.pid());
+        self.transcript.backends.push((sender.pid(), session));
         self.live[session.0] = Some(LiveSession::new(sender));
         let arrive = self.arrive.clone();
         tokio::spawn(async move {

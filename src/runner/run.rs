@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::case::Stage;
+use super::event::{CaseId, RunEvent};
 use super::outcome::{CaseResult, Outcome, Verdict};
-use crate::report::{CaseId, RunEvent};
 use crate::scenario::Scenario;
 use crate::server::Endpoint;
 use crate::server::embedded::Server;

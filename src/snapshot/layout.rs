@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+/// The most `..` at the beginning of a path that is shown.
+const MOST_UP: usize = 3;
 /// The folder whose parent is the root of a project.
 const SCENARIOS: &str = "scenarios";
 /// The folder that holds the snapshots.
@@ -144,6 +146,22 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
     resolved
 }
 
+/// The path as from a folder, with `..` where a few are enough; `None` if it lies far away. Both
+/// are [resolved](resolve).
+pub(super) fn relative(path: &Path, folder: &Path) -> Option<PathBuf> {
+    for (up, ancestor) in folder.ancestors().take(MOST_UP + 1).enumerate() {
+        if up > 0 && ancestor.file_name().is_none() {
+            // Everything is below the root of the file system.
+            return None;
+        }
+        if let Ok(rest) = path.strip_prefix(ancestor) {
+            let ups = std::iter::repeat_n(Path::new(".."), up);
+            return Some(ups.chain([rest]).collect());
+        }
+    }
+    None
+}
+
 /// The path with `/` between its parts on every system.
 fn slashes(path: &Path) -> String {
     path.components()
@@ -203,6 +221,30 @@ mod tests {
         // The folder is left again, so it is not the one that counts.
         let layout = Layout::of(Path::new("/p/scenarios/../lab/a.yaml"));
         assert_eq!(layout.folder, Path::new("/p/lab/snapshots/a"));
+    }
+
+    #[test]
+    fn paths_are_shown_from_where_the_user_is() {
+        for (path, folder, shown) in [
+            ("/p/snapshots/a", "/p", Some("snapshots/a")),
+            (
+                "/p/snapshots/a",
+                "/p/scenarios/queue",
+                Some("../../snapshots/a"),
+            ),
+            ("/p/snapshots/a", "/p/1/2/3/4", None),
+            ("/p/snapshots/a", "/q", None),
+            ("/p/snapshots/a", "/", Some("p/snapshots/a")),
+            ("snapshots/a", "", Some("snapshots/a")),
+            ("snapshots/a", "x", None),
+        ] {
+            let found = relative(Path::new(path), Path::new(folder));
+            assert_eq!(
+                found.as_deref(),
+                shown.map(Path::new),
+                "{path} from {folder}"
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! A snapshot is a `.snap` file in the form of insta, a pending one a `.snap.new` beside it. What
 //! `lockstep accept` and `cargo insta accept` leave behind is the same to the byte.
 //!
+//! Texts are compared to the byte. CRLF line ends, which git may write on Windows, do not count;
+//! spaces at the end of a line do, so an editor must not trim `*.snap`.
+//!
 //! # Reviewing with `cargo insta`
 //!
 //! cargo-insta (1.49 was tried) asks Cargo for a package and walks its folder, so:
@@ -20,6 +23,7 @@
 mod diff;
 mod error;
 mod format;
+mod header;
 mod layout;
 mod store;
 mod variant;
@@ -28,6 +32,7 @@ mod walk;
 pub(crate) use diff::visible;
 pub use diff::{Diff, DiffLine, Hunk, Side};
 pub use error::{SnapshotError, SnapshotErrorKind};
-pub use format::{Header, Snapshot};
+pub use format::Snapshot;
+pub use header::Header;
 pub use layout::{Layout, file_name};
 pub use store::{Accepted, Comparison, Mode, SnapshotKey, Store};

@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::error::{SnapshotError, SnapshotErrorKind};
-use super::format::{Header, Snapshot};
-use super::layout::{ACCEPTED, Layout, SNAPSHOTS, file_name, pending_of, resolve};
+use super::format::Snapshot;
+use super::header::Header;
+use super::layout::{ACCEPTED, Layout, SNAPSHOTS, file_name, pending_of, relative, resolve};
 use super::variant::Majors;
 use super::walk;
 use crate::server::Release;
@@ -81,7 +82,7 @@ pub struct Store {
 impl Store {
     /// A store that takes relative paths as from `directory`, which should be the absolute path of
     /// the current directory: only then are the snapshots found also from inside `scenarios/`.
-    /// Paths it gives back are shortened where they lie in `directory`.
+    /// Paths it gives back are as from `directory`, unless they lie far from it.
     #[must_use]
     pub fn new(directory: &Path, mode: Mode) -> Self {
         Self {
@@ -244,7 +245,7 @@ impl Store {
     /// When a file cannot be removed.
     pub fn remove(&self, paths: &[PathBuf]) -> Result<(), SnapshotError> {
         for path in paths {
-            let path = self.directory.join(path);
+            let path = resolve(&self.directory.join(path));
             fs::remove_file(&path)
                 .map_err(|source| self.error(&path, SnapshotErrorKind::Remove(source)))?;
             let mut folder = path.parent();
@@ -347,9 +348,7 @@ impl Store {
 
     /// The path as it is shown.
     fn shown(&self, path: &Path) -> PathBuf {
-        path.strip_prefix(&self.directory)
-            .unwrap_or(path)
-            .to_path_buf()
+        relative(path, &self.directory).unwrap_or_else(|| path.to_path_buf())
     }
 
     fn error(&self, path: &Path, kind: SnapshotErrorKind) -> SnapshotError {

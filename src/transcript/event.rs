@@ -10,6 +10,8 @@ use crate::scenario::{SessionIndex, Statement};
 pub struct Transcript {
     /// The names of the sessions; a [`SessionIndex`] points into them.
     pub sessions: Vec<String>,
+    /// The process ids of their backends, in the order in which they connected.
+    pub backends: Vec<(i32, SessionIndex)>,
     /// What happened, in the order in which it is reported.
     pub events: Vec<Event>,
 }

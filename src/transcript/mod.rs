@@ -4,6 +4,7 @@ mod answer;
 mod event;
 pub mod psql;
 mod text;
+mod volatile;
 
 pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
 pub use event::{Blocker, Event, EventKind, Transcript};

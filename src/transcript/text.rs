@@ -4,6 +4,7 @@
 use super::answer::Answer;
 use super::event::{Blocker, Event, EventKind, Transcript};
 use super::psql;
+use super::volatile::Volatile;
 use crate::scenario::SessionIndex;
 
 /// A piece of a transcript's text that stands by itself: a statement with what came at once, a
@@ -22,6 +23,7 @@ pub struct TranscriptText {
     text: String,
     /// For each block, the number of its first line, counted from 0, and its step.
     starts: Vec<(usize, usize)>,
+    replaced: Vec<String>,
 }
 
 impl TranscriptText {
@@ -60,6 +62,12 @@ impl TranscriptText {
         &self.text
     }
 
+    /// What stands in it for values that are different in each run: `<pid of A>`.
+    #[must_use]
+    pub fn replaced(&self) -> &[String] {
+        &self.replaced
+    }
+
     /// The position in the scenario's steps of the step that a line belongs to; lines are counted
     /// from 0. The empty line after a block belongs to the block, and whatever is past the end of
     /// the text to the last one. `None` only for a text without blocks.
@@ -75,27 +83,33 @@ impl Transcript {
     /// The whole text.
     #[must_use]
     pub fn text(&self) -> TranscriptText {
-        TranscriptText::join(&self.blocks())
+        let (blocks, replaced) = self.write();
+        TranscriptText {
+            replaced,
+            ..TranscriptText::join(&blocks)
+        }
     }
 
     /// The text, piece by piece.
     #[must_use]
     pub fn blocks(&self) -> Vec<Block> {
+        self.write().0
+    }
+
+    fn write(&self) -> (Vec<Block>, Vec<String>) {
         let mut writer = Writer {
             names: &self.sessions,
+            volatile: Volatile::of(self),
             blocks: Vec::new(),
         };
         for event in &self.events {
             writer.take(event);
         }
-        writer
-            .blocks
-            .into_iter()
-            .map(|open| Block {
-                step: open.step,
-                text: open.text,
-            })
-            .collect()
+        let blocks = writer.blocks.into_iter().map(|open| Block {
+            step: open.step,
+            text: open.text,
+        });
+        (blocks.collect(), writer.volatile.used())
     }
 }
 
@@ -128,6 +142,7 @@ impl OpenBlock {
 
 struct Writer<'a> {
     names: &'a [String],
+    volatile: Volatile<'a>,
     blocks: Vec<OpenBlock>,
 }
 
@@ -173,8 +188,9 @@ impl Writer<'_> {
             .then(|| format!("-- the connection of {actor} is closed\n"));
         // It opens a block only if something else was reported since the statement.
         let opening = format!("-- {actor} answers\n");
+        let named = self.volatile.answers(answers);
+        let text = psql::render_with(statement, &named, &|pid| self.volatile.backend(pid));
         let block = self.current(step, session, &opening);
-        let text = psql::render(statement, answers);
         // Only a table ends in an empty line; what COPY sends may, too, but that is data.
         match text.strip_suffix("\n\n") {
             Some(above) if ends_with_table(answers) => {

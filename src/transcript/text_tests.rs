@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use super::{Block, TranscriptText};
 use crate::scenario::SessionIndex;
-use crate::transcript::{Answer, Blocker, Column, Event, EventKind, ResultSet, Transcript};
+use crate::transcript::{
+    Answer, Blocker, Column, Event, EventKind, Notification, ResultSet, Transcript,
+};
 
 const A: SessionIndex = SessionIndex(0);
 const B: SessionIndex = SessionIndex(1);
@@ -10,6 +12,7 @@ const WORKER: SessionIndex = SessionIndex(2);
 
 fn transcript(events: Vec<(usize, EventKind)>) -> Transcript {
     Transcript {
+        backends: vec![(41, SessionIndex(0))],
         sessions: ["A", "B", "worker-1"].map(str::to_owned).to_vec(),
         events: events
             .into_iter()
@@ -215,4 +218,34 @@ fn lines_are_traced_back_to_steps() {
     let steps: Vec<_> = (0..6).map(|line| text.step_of_line(line)).collect();
     assert_eq!(steps, [3, 3, 3, 1, 1, 1].map(Some));
     assert_eq!(TranscriptText::join(&[]).step_of_line(0), None);
+}
+
+#[test]
+fn the_backend_of_a_notification_is_named_when_it_plays_a_session() {
+    let notified = |pid| {
+        Answer::Notification(Notification {
+            pid,
+            channel: "jobs".to_owned(),
+            payload: String::new(),
+        })
+    };
+    let text = transcript(vec![(
+        0,
+        answered(
+            B,
+            &[
+                Answer::Command("LISTEN".to_owned()),
+                notified(41),
+                notified(77),
+            ],
+        ),
+    )])
+    .text();
+    assert_eq!(
+        text.as_str(),
+        "-- B answers\nLISTEN\n\
+         Asynchronous notification \"jobs\" received from server process with PID <pid of A>.\n\
+         Asynchronous notification \"jobs\" received from server process with PID 77.\n"
+    );
+    assert_eq!(text.replaced(), ["<pid of A>"]);
 }

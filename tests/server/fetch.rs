@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 use lockstep::server::embedded::{self, Environment, ServerErrorKind};
 use lockstep::server::{Pin, Release};
@@ -15,8 +16,19 @@ fn pip(script: &str) -> TempDir {
     let folder = open_folder(&std::env::temp_dir());
     let program = folder.path().join("pip");
     let text = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n");
-    fs::write(&program, text).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: while this one has it open for writing, a test beside this one
+    // may fork, and then the script is "busy" for as long as that child has not begun.
+    let written = Command::new("/bin/sh")
+        .args([
+            "-c",
+            "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"",
+            "sh",
+            &text,
+        ])
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(written.success());
     folder
 }
 
@@ -141,6 +153,23 @@ async fn root_is_told_of_a_cache_the_servers_account_cannot_enter() {
         "{error:?}"
     );
     assert!(is_empty(closed.path()));
+}
+
+#[tokio::test]
+async fn programs_that_somebody_else_put_among_temporary_files_are_not_run() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let shared = open_folder(&std::env::temp_dir());
+    let cache = shared.path().join("cache");
+    fs::create_dir(&cache).unwrap();
+    std::os::unix::fs::chown(&cache, Some(4321), None).unwrap();
+    let environment = Environment {
+        cache: Some(cache),
+        ..environment()
+    };
+    let error = fails(&made_up(), &environment).await;
+    assert!(error.to_string().contains("somebody else"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -134,6 +134,7 @@ mod tests {
         let blockers = vec![Blocker::Session(other)];
         Transcript {
             sessions: vec!["A".to_owned(), "B".to_owned()],
+            backends: Vec::new(),
             events: vec![
                 event(0, EventKind::Sent { session, sql }),
                 event(0, EventKind::Waits { session, blockers }),

@@ -24,6 +24,8 @@ impl Workshop {
     /// Makes the cache folder where it is not there, and waits for the right to make things in it.
     pub(super) async fn enter(cache: &Path, report: Reporter<'_>) -> Result<Self, ServerError> {
         make(cache).map_err(in_cache(cache))?;
+        // Once more, now that it is there for certain.
+        check_owner(cache)?;
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -87,33 +89,40 @@ impl Workshop {
     }
 }
 
-/// Makes a folder that everybody may enter, whatever the umask; a folder that is there must belong
-/// to the caller or to root when it stands among everybody's temporary files.
+/// Makes a folder that everybody may enter, whatever the umask.
 fn make(folder: &Path) -> io::Result<()> {
-    if !folder.is_dir() {
-        match folder.parent() {
-            // Another account has to pass through all of them.
-            Some(parent) if Account::caller().is_root() => make(parent)?,
-            Some(parent) => fs::create_dir_all(parent)?,
-            None => {}
-        }
-        match fs::DirBuilder::new().mode(0o755).create(folder) {
-            Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
+    if folder.is_dir() {
+        return Ok(());
     }
-    let found = fs::symlink_metadata(folder)?;
-    let caller = Account::caller();
-    let shared = folder
+    match folder.parent() {
+        // Another account has to pass through all of them.
+        Some(parent) if Account::caller().is_root() => make(parent)?,
+        Some(parent) => fs::create_dir_all(parent)?,
+        None => {}
+    }
+    match fs::DirBuilder::new().mode(0o755).create(folder) {
+        Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(0o755)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a cache folder among everybody's temporary files that somebody else made: its programs
+/// would be run.
+pub(super) fn check_owner(cache: &Path) -> Result<(), ServerError> {
+    let Ok(found) = fs::symlink_metadata(cache) else {
+        return Ok(());
+    };
+    let shared = cache
         .parent()
         .and_then(|parent| fs::metadata(parent).ok())
         .is_some_and(|parent| parent.mode() & 0o002 != 0);
-    if shared && ![caller.uid, 0].contains(&found.uid()) {
-        return Err(io::Error::new(
+    if shared && ![Account::caller().uid, 0].contains(&found.uid()) {
+        let cause = io::Error::new(
             io::ErrorKind::PermissionDenied,
             "it belongs to somebody else",
-        ));
+        );
+        return Err(in_cache(cache)(cause));
     }
     Ok(())
 }

@@ -46,111 +46,116 @@ pub(super) fn bases(environment: &Environment) -> Vec<PathBuf> {
     bases
 }
 
-/// Starts a keeper in the first base that will do, sends it its SQL, and waits until it is going.
-pub(super) async fn occupy(
-    duty: Duty,
-    arguments: &[OsString],
-    account: Account,
-    sql: &str,
-    environment: &Environment,
-    limit: Duration,
-) -> Result<Keeper, ServerError> {
-    let mut tried = Vec::new();
-    for base in bases(environment) {
-        if let Err(why) = suits(&base, environment) {
-            tried.push((base, why));
-            continue;
-        }
-        match attempt(&base, duty, arguments, account, sql, environment, limit).await? {
-            Ok(keeper) => return Ok(keeper),
-            Err(why) => tried.push((base, why)),
-        }
-    }
-    Err(ServerErrorKind::NoFolder { tried }.into())
+/// What a keeper is wanted for.
+pub(super) struct Order<'a> {
+    pub(super) duty: Duty,
+    /// The arguments of its script behind the folder.
+    pub(super) arguments: &'a [OsString],
+    pub(super) account: Account,
+    /// The line that its script waits for.
+    pub(super) line: &'a str,
+    pub(super) environment: &'a Environment,
+    pub(super) limit: Duration,
 }
 
-/// One base: the inner error is a reason to try the next.
-async fn attempt(
-    base: &Path,
-    duty: Duty,
-    arguments: &[OsString],
-    account: Account,
-    sql: &str,
-    environment: &Environment,
-    limit: Duration,
-) -> Result<Result<Keeper, String>, ServerError> {
-    let mut keeper = match found(base, duty, arguments, account, environment, limit).await? {
-        Ok(keeper) => keeper,
-        Err(why) => return Ok(Err(why)),
-    };
-    // A keeper that died meanwhile is noticed below.
-    let _ = keeper.send(sql);
-    let stage = tokio::time::timeout(limit, keeper.reach(Stage::Going))
-        .await
-        .map_err(|_| ServerErrorKind::TooSlow {
-            what: duty.what(),
-            limit,
-            log: keeper.last_words(),
-        })?;
-    if stage == Stage::Going {
-        return Ok(Ok(keeper));
-    }
-    let log = keeper.last_words();
-    if log.contains("No space left on device") {
-        return Ok(Err("no space is left there".to_owned()));
-    }
-    Err(ServerErrorKind::Failed {
-        what: duty.what(),
-        log,
-    }
-    .into())
-}
+/// Why a base will not do; the next is tried.
+struct Unfit(String);
 
-/// Starts a keeper and locks its folder.
-async fn found(
-    base: &Path,
-    duty: Duty,
-    arguments: &[OsString],
-    account: Account,
-    environment: &Environment,
-    limit: Duration,
-) -> Result<Result<Keeper, String>, ServerError> {
-    let mut why = String::new();
-    for _ in 0..ATTEMPTS {
-        let folder = base.join(sweep::folder_name(super::random()));
-        let mut keeper = Keeper::start(duty, &folder, arguments, account, environment)
+impl Order<'_> {
+    /// Starts a keeper in the first base that will do, and waits until it is going.
+    pub(super) async fn place(&self) -> Result<Keeper, ServerError> {
+        let mut tried = Vec::new();
+        for base in bases(self.environment) {
+            let placed = match suits(&base, self.environment) {
+                Ok(()) => self.place_in(&base).await?,
+                Err(unfit) => Err(unfit),
+            };
+            match placed {
+                Ok(keeper) => return Ok(keeper),
+                Err(Unfit(why)) => tried.push((base, why)),
+            }
+        }
+        Err(ServerErrorKind::NoFolder { tried }.into())
+    }
+
+    async fn place_in(&self, base: &Path) -> Result<Result<Keeper, Unfit>, ServerError> {
+        let mut keeper = match self.found_in(base).await? {
+            Ok(keeper) => keeper,
+            Err(unfit) => return Ok(Err(unfit)),
+        };
+        // A keeper that died meanwhile is noticed below.
+        let _ = keeper.send(self.line);
+        let stage = tokio::time::timeout(self.limit, keeper.reach(Stage::Going))
+            .await
+            .map_err(|_| ServerErrorKind::TooSlow {
+                what: self.duty.what(),
+                limit: self.limit,
+                log: keeper.last_words(),
+            })?;
+        if stage == Stage::Going {
+            return Ok(Ok(keeper));
+        }
+        let log = keeper.last_words();
+        if log.contains("No space left on device") {
+            return Ok(Err(Unfit("no space is left there".to_owned())));
+        }
+        Err(ServerErrorKind::Failed {
+            what: self.duty.what(),
+            log,
+        }
+        .into())
+    }
+
+    /// Starts a keeper and locks its folder.
+    async fn found_in(&self, base: &Path) -> Result<Result<Keeper, Unfit>, ServerError> {
+        let mut why = String::new();
+        for _ in 0..ATTEMPTS {
+            let folder = base.join(sweep::folder_name(super::random()));
+            let mut keeper = Keeper::start(
+                self.duty,
+                &folder,
+                self.arguments,
+                self.account,
+                self.environment,
+            )
             .map_err(ServerErrorKind::Keeper)?;
-        let made = tokio::time::timeout(limit, keeper.reach(Stage::Made)).await;
-        if made != Ok(Stage::Made) {
-            return Ok(Err(keeper.last_words().trim().to_owned()));
+            let made = tokio::time::timeout(self.limit, keeper.reach(Stage::Made)).await;
+            if made != Ok(Stage::Made) {
+                let mut why = keeper.last_words();
+                if why.is_empty() {
+                    why = "its process was killed at once".to_owned();
+                }
+                return Ok(Err(Unfit(why)));
+            }
+            match keeper.lock() {
+                Ok(true) => return Ok(Ok(keeper)),
+                Ok(false) => "another run swept it away".clone_into(&mut why),
+                Err(error) => why = error.to_string(),
+            }
         }
-        match keeper.lock() {
-            Ok(true) => return Ok(Ok(keeper)),
-            Ok(false) => "another run swept it away".clone_into(&mut why),
-            Err(error) => why = error.to_string(),
-        }
+        Ok(Err(Unfit(why)))
     }
-    Ok(Err(why))
 }
 
 /// Whether a base will do, as far as can be seen before it is tried.
-fn suits(base: &Path, environment: &Environment) -> Result<(), String> {
+fn suits(base: &Path, environment: &Environment) -> Result<(), Unfit> {
+    let unfit = |why: &str| Err(Unfit(why.to_owned()));
     let socket = base
         .join(sweep::folder_name(0))
         .join(format!(".s.PGSQL.{PORT}"));
     if socket.as_os_str().len() > SOCKET_PATH_LIMIT {
-        return Err("its path is too long for a Unix socket".to_owned());
+        return unfit("its path is too long for a Unix socket");
     }
     if !base.is_dir() {
-        return Err("it is no folder".to_owned());
+        return unfit("it is no folder");
     }
     if environment.servers.is_none() && base == Path::new("/dev/shm") {
         if !is_memory(base) {
-            return Err("it is not in memory".to_owned());
+            return unfit("it is not in memory");
         }
         let free = statvfs(base).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
         if free < ROOM_IN_MEMORY {
-            return Err(format!("only {} MB are free there", free >> 20));
+            return unfit(&format!("only {} MB are free there", free >> 20));
         }
     }
     Ok(())

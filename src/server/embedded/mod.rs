@@ -7,6 +7,7 @@ mod error;
 mod fetch;
 mod folder;
 mod keeper;
+mod pip;
 mod programs;
 mod progress;
 mod randomness;

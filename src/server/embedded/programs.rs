@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::cache::check_owner;
 use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind};
 use super::fetch;
@@ -25,6 +26,7 @@ pub(super) async fn obtain(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<PathBuf, ServerError> {
+    check_owner(cache)?;
     let in_cache = fetch::programs_folder(pin, cache);
     if in_cache.join("postgres").is_file() {
         return Ok(in_cache);

@@ -10,7 +10,7 @@ use super::account::Account;
 use super::cache::check_reach;
 use super::environment::{Environment, cache_folder};
 use super::error::{ServerError, ServerErrorKind};
-use super::folder::{self, PORT};
+use super::folder::{self, Order, PORT};
 use super::keeper::{Duty, Keeper};
 use super::progress::Reporter;
 use super::{programs, random, secret, sweep, template};
@@ -145,15 +145,22 @@ async fn start_server(
 
 /// Starts the keeper under the right account.
 async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keeper, ServerError> {
-    let occupy = |account| folder::occupy(Duty::Serve, arguments, account, "", environment, LIMIT);
+    let order = |account| Order {
+        duty: Duty::Serve,
+        arguments,
+        account,
+        line: "",
+        environment,
+        limit: LIMIT,
+    };
     let caller = Account::caller();
     if !caller.is_root() {
-        return occupy(caller).await;
+        return order(caller).place().await;
     }
-    match occupy(Account::of_its_own(random())).await {
+    match order(Account::of_its_own(random())).place().await {
         // A container may have been given too few numbers for that; it has nobody's.
         Err(error) if matches!(error.kind(), ServerErrorKind::Keeper(_)) => {
-            occupy(Account::nobody()).await
+            order(Account::nobody()).place().await
         }
         other => other,
     }

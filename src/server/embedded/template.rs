@@ -13,7 +13,7 @@ use super::account::Account;
 use super::cache::Workshop;
 use super::environment::Environment;
 use super::error::{ServerError, in_cache};
-use super::folder;
+use super::folder::Order;
 use super::keeper::Duty;
 use super::progress::{Progress, Reporter};
 use crate::server::Release;
@@ -59,16 +59,15 @@ pub(super) async fn obtain(
         OsString::from(SETTINGS),
         OsString::from(ACCESS),
     ];
-    let sql = roles_sql(release);
-    let kept = folder::occupy(
-        Duty::Template,
-        &arguments,
+    let order = Order {
+        duty: Duty::Template,
+        arguments: &arguments,
         account,
-        &sql,
+        line: &roles_sql(release),
         environment,
-        LIMIT,
-    )
-    .await?;
+        limit: LIMIT,
+    };
+    let kept = order.place().await?;
     let bench = workshop.bench()?;
     let finished = bench.path().join("template");
     let (from, to) = (kept.folder().join("data"), finished.clone());

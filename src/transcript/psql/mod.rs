@@ -9,4 +9,5 @@ mod width;
 mod width_table;
 
 pub use render::render;
+pub(super) use render::render_with;
 pub(super) use width::of_text as display_width;

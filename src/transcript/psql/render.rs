@@ -33,11 +33,20 @@ const TAG_BELOW_ROWS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 /// ```
 #[must_use]
 pub fn render(statement: &str, answers: &[Answer]) -> String {
+    render_with(statement, answers, &|pid| pid.to_string())
+}
+
+/// The same, with names for the backends that notifications come from.
+pub(in crate::transcript) fn render_with(
+    statement: &str,
+    answers: &[Answer],
+    backend: &dyn Fn(i32) -> String,
+) -> String {
     let mut page = Page::default();
     for answer in answers {
         page.take(statement, answer);
     }
-    page.finish()
+    page.finish(backend)
 }
 
 /// Text that grows answer by answer.
@@ -104,18 +113,18 @@ impl<'a> Page<'a> {
         self.copied.clear();
     }
 
-    fn finish(mut self) -> String {
+    fn finish(mut self, backend: &dyn Fn(i32) -> String) -> String {
         self.end_copied();
         self.release();
         for notification in &self.notifications {
-            self.text.push_str(&announcement(notification));
+            self.text.push_str(&announcement(notification, backend));
         }
         self.text
     }
 }
 
 /// The line for a notification.
-fn announcement(notification: &Notification) -> String {
+fn announcement(notification: &Notification, backend: &dyn Fn(i32) -> String) -> String {
     let Notification {
         pid,
         channel,
@@ -126,7 +135,8 @@ fn announcement(notification: &Notification) -> String {
     } else {
         format!(" with payload \"{payload}\"")
     };
+    let backend = backend(*pid);
     format!(
-        "Asynchronous notification \"{channel}\"{with_payload} received from server process with PID {pid}.\n"
+        "Asynchronous notification \"{channel}\"{with_payload} received from server process with PID {backend}.\n"
     )
 }

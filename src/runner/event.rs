@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::runner::CaseResult;
+use super::outcome::CaseResult;
 use crate::scenario::Scenario;
 use crate::server::Release;
 
