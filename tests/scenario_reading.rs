@@ -284,3 +284,17 @@ fn what_a_server_says_is_drawn_in_the_file_and_cannot_colour_the_terminal() {
       | |__________________^ 42P01
     "#);
 }
+
+#[test]
+fn of_very_many_mistakes_the_first_hundred_are_shown_and_the_rest_counted() {
+    let steps = "  - C: SELECT 1;\n".repeat(120);
+    let source = SourceFile {
+        path: "race.yaml".into(),
+        text: format!("title: T\nsessions: [A]\nsteps:\n{steps}").into(),
+    };
+    let mistakes = scenario::parse(&source).unwrap_err();
+    assert_eq!(mistakes.len(), 101);
+    assert_eq!(mistakes[100].message, "20 more mistakes from here on");
+    let line = source.text[..mistakes[100].span.start].lines().count();
+    assert_eq!(line, 3 + 101);
+}
