@@ -7,8 +7,8 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use crate::server::embedded::{Server, start};
-use crate::server::{Pin, Pins, Release};
+use crate::server::embedded::start;
+use crate::server::{Pin, Pins, Release, Server};
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
 /// the program to end, which is the exit status then.
@@ -41,7 +41,7 @@ pub(super) fn with_server(
         let report = |progress| output.say(format_args!("-- {progress} …"));
         let server =
             match or_interrupted(&mut signals, start(pin, &environment.embedded, &report)).await {
-                Ok(Ok(server)) => server,
+                Ok(Ok(server)) => Server::Embedded(server),
                 Ok(Err(error)) => {
                     output.fail(
                         format_args!("failed to start PostgreSQL {}: {error}", pin.release),

@@ -7,8 +7,10 @@ mod endpoint;
 mod pins;
 mod release;
 mod roles;
+mod running;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
 pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
 pub use release::{ParseReleaseError, Release};
+pub use running::Server;
