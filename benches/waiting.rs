@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use lockstep::runner;
 use lockstep::scenario::{self, SourceFile};
-use lockstep::server::Pins;
-use lockstep::server::embedded::{self, Server};
+use lockstep::server::{Pins, Server, embedded};
 use lockstep::transcript::{EventKind, Transcript};
 
 /// Waits in one scenario.
@@ -53,8 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             servers: None,
         };
         let pin = Pins::built_in().major(18).ok_or("18 is not pinned")?;
-        let server =
-            embedded::start(pin, &environment, &|progress| eprintln!("{progress}")).await?;
+        let server = Server::Embedded(
+            embedded::start(pin, &environment, &|progress| eprintln!("{progress}")).await?,
+        );
         let measured = measure(&server).await;
         server.stop().await;
         measured

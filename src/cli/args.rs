@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::scenario::parse_duration;
+use crate::server::Provider;
 
 /// Replays scripted races on PostgreSQL and proves what happened.
 #[derive(Debug, Parser)]
@@ -71,22 +72,12 @@ pub(super) struct ServerOptions {
     /// The release to replay on: a major version or an exact one.
     #[arg(long, value_name = "RELEASE", default_value = "18")]
     pub pg: String,
-    /// Where the server runs.
-    #[arg(long, value_name = "PROVIDER", default_value_t, value_enum)]
+    /// Where the server runs: `auto` or `embedded`.
+    #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub timeout: Duration,
-}
-
-/// Where a server runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Provider {
-    /// Whatever is at hand.
-    #[default]
-    Auto,
-    /// Server programs that Lockstep fetches and runs by itself.
-    Embedded,
 }
 
 #[derive(Debug, Args)]

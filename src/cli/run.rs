@@ -17,8 +17,7 @@ use super::unused::unused;
 use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity};
 use crate::runner::{self, CaseId, CaseResult, Judge, RunEvent, Verdict};
 use crate::scenario::{Diagnostic, RenderStyle, Scenario, render};
-use crate::server::Release;
-use crate::server::embedded::Server;
+use crate::server::{Release, Server};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
 

@@ -7,8 +7,7 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use crate::server::embedded::{Server, start};
-use crate::server::{Pin, Pins, Release};
+use crate::server::{Pin, Pins, Release, Server, start};
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
 /// the program to end, which is the exit status then.
@@ -39,18 +38,22 @@ pub(super) fn with_server(
         let signals = interrupt();
         tokio::pin!(signals);
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let server =
-            match or_interrupted(&mut signals, start(pin, &environment.embedded, &report)).await {
-                Ok(Ok(server)) => server,
-                Ok(Err(error)) => {
-                    output.fail(
-                        format_args!("failed to start PostgreSQL {}: {error}", pin.release),
-                        error.help().as_deref(),
-                    );
-                    return ExitStatus::Server.code();
-                }
-                Err(interrupt) => return interrupt.exit_code(),
-            };
+        let server = match or_interrupted(
+            &mut signals,
+            start(&options.server, pin, &environment.embedded, &report),
+        )
+        .await
+        {
+            Ok(Ok(server)) => server,
+            Ok(Err(error)) => {
+                output.fail(
+                    format_args!("failed to start PostgreSQL {}: {error}", pin.release),
+                    error.help().as_deref(),
+                );
+                return ExitStatus::Server.code();
+            }
+            Err(interrupt) => return interrupt.exit_code(),
+        };
         let status = or_interrupted(&mut signals, work(&server)).await;
         server.stop().await;
         match status {

@@ -10,7 +10,7 @@ use super::select::load;
 use super::server::with_server;
 use crate::runner::{self, Trouble};
 use crate::scenario::Scenario;
-use crate::server::embedded::Server;
+use crate::server::Server;
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {

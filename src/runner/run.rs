@@ -10,8 +10,7 @@ use super::case::Stage;
 use super::event::{CaseId, RunEvent};
 use super::outcome::{CaseResult, Outcome, Verdict};
 use crate::scenario::Scenario;
-use crate::server::Endpoint;
-use crate::server::embedded::Server;
+use crate::server::{Endpoint, Server};
 use crate::transcript::Transcript;
 
 /// How to replay.

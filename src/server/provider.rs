@@ -1,0 +1,80 @@
+//! Where a release runs, as the user names it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::embedded::{self, Environment, Progress};
+use super::pins::Pin;
+use super::running::Server;
+
+/// Where a release runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Provider {
+    /// Whatever is at hand.
+    #[default]
+    Auto,
+    /// Programs that Lockstep fetches and runs by itself.
+    Embedded,
+}
+
+impl FromStr for Provider {
+    type Err = ParseProviderError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "embedded" => Ok(Self::Embedded),
+            other => Err(ParseProviderError(other.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Embedded => "embedded",
+        })
+    }
+}
+
+/// A text that names no provider.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no server provider: write `auto` or `embedded`")]
+pub struct ParseProviderError(String);
+
+/// Why a server could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The embedded provider could not start one.
+    #[error(transparent)]
+    Embedded(#[from] embedded::ServerError),
+}
+
+impl StartError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Embedded(error) => error.help(),
+        }
+    }
+}
+
+/// Starts a server of a pinned release.
+///
+/// # Errors
+///
+/// When none can be had; [`StartError::help`] says what to do.
+pub async fn start(
+    provider: &Provider,
+    pin: &Pin,
+    environment: &Environment,
+    report: &(dyn Fn(Progress) + Send + Sync),
+) -> Result<Server, StartError> {
+    match provider {
+        Provider::Auto | Provider::Embedded => Ok(Server::Embedded(
+            embedded::start(pin, environment, report).await?,
+        )),
+    }
+}
