@@ -1,7 +1,7 @@
 //! Lockstep replays scripted races on PostgreSQL and proves what happened.
 //!
 //! A scenario file names sessions, interleaves their statements one by one, and states what must
-//! come out. Data goes one way: a file is [loaded](scenario), [planned](schedule) into cases, each
+//! come out. Data goes one way: a file is [loaded](scenario), its cases are each
 //! case is [replayed](runner) on a [pinned server](server) over [scripted connections](wire), which
 //! gives a [transcript]; that is compared with the [snapshot] and [reported](report).
 
@@ -13,7 +13,6 @@ pub mod judge;
 pub mod report;
 pub mod runner;
 pub mod scenario;
-pub mod schedule;
 pub mod server;
 pub mod snapshot;
 pub mod transcript;
