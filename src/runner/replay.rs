@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use super::alias::Alias;
 use super::cast::Cast;
 use super::live::{Answered, LiveSession};
 use super::observer::Observer;
@@ -36,6 +37,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a Observer,
     pub(crate) limit: Duration,
+    alias: Alias,
     pub(crate) cast: Cast,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
     arrive: UnboundedSender<Arrival>,
@@ -48,13 +50,19 @@ pub(crate) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// A case about to begin; nobody has connected yet.
-    pub(crate) fn new(scenario: &'a Scenario, observer: &'a Observer, limit: Duration) -> Self {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        observer: &'a Observer,
+        alias: Alias,
+        limit: Duration,
+    ) -> Self {
         let (arrive, arrivals) = unbounded_channel();
         let everybody = scenario.sessions.len() + 1;
         Self {
             scenario,
             observer,
             limit,
+            alias,
             cast: Cast::of(everybody),
             arrivals,
             arrive,
@@ -84,8 +92,12 @@ impl<'a> Replay<'a> {
         self.transcript.backends.push((sender.pid(), session));
         self.live[session.0] = Some(LiveSession::new(sender));
         let arrive = self.arrive.clone();
+        let alias = self.alias.clone();
         tokio::spawn(async move {
-            while let Some(incoming) = receiver.next().await {
+            while let Some(mut incoming) = receiver.next().await {
+                if let Incoming::Answer(answer) = &mut incoming {
+                    alias.apply(answer);
+                }
                 if arrive.send((session, incoming)).is_err() {
                     break;
                 }

@@ -1,4 +1,4 @@
-//! Databases for cases: each case has one of its own.
+//! Databases for cases: each case has one of its own, and a role of its own.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,25 +9,58 @@ use tokio_postgres::{Client, NoTls};
 use super::endpoint::Endpoint;
 use crate::scenario::SUPERUSER_SETTINGS;
 
-/// The connection that creates and drops cases' databases on one server.
+/// The first release on which a role that may create roles has rights over those alone.
+const CONFINED_CREATEROLE: i32 = 160_000;
+
+/// What the role of a case may do beyond its own database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing: others use the same server.
+    Database,
+    /// Create databases and, where such a role is confined to the roles it has made (PostgreSQL 16
+    /// and later), roles. Before 16 it could give itself the right to run programs. The server
+    /// must be the case's own.
+    Server,
+}
+
+/// What creates and drops cases' databases on one server.
+///
+/// # Isolation
+///
+/// A case's database belongs to a role that is made for it and goes with it. So a case cannot drop
+/// or change another's database, cannot cancel or end another's statements, and what it does to its
+/// role (a setting, a password) is felt by itself alone. The case's role is a member of the
+/// scripted role, as which nobody logs in, so that SQL may name that one.
+///
+/// Only a superuser can make such roles without having rights over what they own. Where Lockstep
+/// is none, on somebody else's server, cases share the scripted role.
 #[derive(Debug)]
 pub struct Databases {
     endpoint: Endpoint,
-    client: Client,
-    /// The role that owns the databases.
-    owner: String,
-    /// `STRATEGY` where the server knows it.
-    strategy: &'static str,
-    /// Tells this run's databases from those of other runs on the same server.
-    run: u64,
+    scripted: Endpoint,
+    reach: Reach,
+    /// Makes databases; each of the connections is kept waiting by its own work only.
+    maker: Client,
+    /// Drops databases.
+    remover: Client,
+    /// Does what takes no time.
+    clerk: Client,
+    /// The server's `server_version_num`.
+    version: i32,
+    /// Whether Lockstep is a superuser there.
+    is_superuser: bool,
+    /// The name that those of all databases of this run begin with.
+    run: String,
     next: AtomicU64,
 }
 
 /// The database of one case. It is not dropped with this value: see [`Databases::remove`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseDatabase {
-    /// Its name, which needs no quoting.
+    /// Its name, which needs no quoting. The case's own role is called the same.
     pub name: String,
+    /// Who owns it, and whom everything that the scenario brings logs in as.
+    pub role: Endpoint,
 }
 
 /// A database could not be created, changed or dropped.
@@ -40,57 +73,130 @@ pub struct DatabaseError {
 }
 
 impl Databases {
-    /// Connects with the rights to create databases, for `owner`.
+    /// Connects with the rights to create databases, for cases that are played as `scripted` or as
+    /// members of it.
     ///
     /// # Errors
     ///
     /// The server does not let this endpoint in.
-    pub async fn connect(endpoint: &Endpoint, owner: &str) -> Result<Self, DatabaseError> {
+    pub async fn connect(
+        endpoint: &Endpoint,
+        scripted: &Endpoint,
+        reach: Reach,
+    ) -> Result<Self, DatabaseError> {
         let what = "connecting to create databases";
-        let client = connect(endpoint, "postgres").await.map_err(failed(what))?;
-        let version = client
-            .query_one("SELECT current_setting('server_version_num')::int4", &[])
-            .await
-            .map_err(failed(what))?
-            .get::<_, i32>(0);
-        Ok(Self {
+        let (maker, remover, clerk) = tokio::try_join!(
+            connect(endpoint, "postgres"),
+            connect(endpoint, "postgres"),
+            connect(endpoint, "postgres"),
+        )
+        .map_err(failed(what))?;
+        let about = "SELECT current_setting('server_version_num')::int4, rolsuper
+                     FROM pg_roles WHERE rolname = current_user";
+        let row = maker.query_one(about, &[]).await.map_err(failed(what))?;
+        let databases = Self {
             endpoint: endpoint.clone(),
-            client,
-            owner: owner.to_owned(),
-            // Copying files is quicker than logging each block, where both can be had.
-            strategy: if version >= 150_000 {
-                "STRATEGY file_copy"
-            } else {
-                ""
-            },
-            run: run_number(),
+            scripted: scripted.clone(),
+            reach,
+            maker,
+            remover,
+            clerk,
+            version: row.get(0),
+            is_superuser: row.get(1),
+            run: format!("lockstep_{:016x}", run_number()),
             next: AtomicU64::new(1),
-        })
+        };
+        databases.prepare().await?;
+        Ok(databases)
     }
 
-    /// Creates an empty database with the C locale and UTF-8, owned by the scripted role.
+    /// Makes the database that those of cases are copies of: an empty one to which somebody has
+    /// connected once, so that the server has written its cache of the catalogs. The first
+    /// connection to each copy finds it instead of spending 10 ms on it.
+    async fn prepare(&self) -> Result<(), DatabaseError> {
+        let template = self.template();
+        let what = format!("creating database {template}");
+        if self.is_superuser {
+            // The roles' password must not be seen in pg_stat_activity, and is as hard to guess as
+            // a key, so that it need not be derived slowly.
+            let quick = if self.version >= CONFINED_CREATEROLE {
+                "; SET scram_iterations = 1"
+            } else {
+                ""
+            };
+            let settings = format!("SET track_activities = off{quick}");
+            let set = self.maker.batch_execute(&settings).await;
+            set.map_err(failed(&what))?;
+        }
+        self.copy("template0", &template, &self.endpoint.user)
+            .await?;
+        let (visitor, connection) = self
+            .endpoint
+            .config(&template)
+            .connect(NoTls)
+            .await
+            .map_err(failed(&what))?;
+        let connection = tokio::spawn(connection);
+        visitor.simple_query("").await.map_err(failed(&what))?;
+        drop(visitor);
+        // A database with connections cannot be copied.
+        connection
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+            .map_err(failed(&what))
+    }
+
+    /// Creates an empty database with the C locale and UTF-8, and the role that owns it.
     ///
     /// # Errors
     ///
     /// The server refuses.
     pub async fn create(&self) -> Result<CaseDatabase, DatabaseError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let name = format!("lockstep_{:016x}_{number}", self.run);
-        self.execute(
-            &format!("creating database {name}"),
-            &format!(
-                "CREATE DATABASE {name} OWNER {} TEMPLATE template0 ENCODING 'UTF8' \
-                 LC_COLLATE 'C' LC_CTYPE 'C' {}",
-                identifier(&self.owner),
-                self.strategy
-            ),
-        )
-        .await?;
-        Ok(CaseDatabase { name })
+        // All are of one length, so that the width of a name tells nothing.
+        let name = format!("{}_{number:06}", self.run);
+        let mut role = self.scripted.clone();
+        if self.is_superuser {
+            role.user.clone_from(&name);
+            let rights = match self.reach {
+                Reach::Database => "",
+                Reach::Server if self.version >= CONFINED_CREATEROLE => "CREATEDB CREATEROLE",
+                Reach::Server => "CREATEDB",
+            };
+            let sql = format!(
+                "CREATE ROLE {name} LOGIN {rights} PASSWORD {} IN ROLE {}",
+                literal(&role.password),
+                identifier(&self.scripted.user)
+            );
+            let made = self.maker.batch_execute(&sql).await;
+            made.map_err(failed(&format!("creating role {name}")))?;
+        }
+        self.copy(&self.template(), &name, &role.user).await?;
+        Ok(CaseDatabase { name, role })
     }
 
-    /// Drops a database, whoever is still connected to it and whatever transactions were left
-    /// prepared in it.
+    fn template(&self) -> String {
+        format!("{}_template", self.run)
+    }
+
+    async fn copy(&self, from: &str, to: &str, owner: &str) -> Result<(), DatabaseError> {
+        // Copying files is quicker than logging each block, where both can be had.
+        let strategy = if self.version >= 150_000 {
+            "STRATEGY file_copy"
+        } else {
+            ""
+        };
+        let sql = format!(
+            "CREATE DATABASE {to} OWNER {} TEMPLATE {from} ENCODING 'UTF8' \
+             LC_COLLATE 'C' LC_CTYPE 'C' {strategy}",
+            identifier(owner)
+        );
+        let made = self.maker.batch_execute(&sql).await;
+        made.map_err(failed(&format!("creating database {to}")))
+    }
+
+    /// Drops a database and its role, whoever is still connected to it and whatever transactions
+    /// were left prepared in it.
     ///
     /// # Errors
     ///
@@ -99,7 +205,7 @@ impl Databases {
         let name = &database.name;
         let what = format!("dropping database {name}");
         let prepared = self
-            .client
+            .remover
             .query(
                 "SELECT gid FROM pg_prepared_xacts WHERE database = $1",
                 &[name],
@@ -114,14 +220,33 @@ impl Databases {
                 inside.batch_execute(&end).await.map_err(failed(&what))?;
             }
         }
-        self.execute(
-            &what,
-            &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
-        )
-        .await
+        self.drop_database(name).await?;
+        if database.role.user == *name {
+            let dropped = self
+                .remover
+                .batch_execute(&format!("DROP ROLE {name}"))
+                .await;
+            dropped.map_err(failed(&format!("dropping role {name}")))?;
+        }
+        Ok(())
     }
 
-    /// Gives the scripted role settings in a database that only a superuser may set. Connections
+    /// Drops what the databases of this run were copies of; no more can be created.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses.
+    pub async fn close(self) -> Result<(), DatabaseError> {
+        self.drop_database(&self.template()).await
+    }
+
+    async fn drop_database(&self, name: &str) -> Result<(), DatabaseError> {
+        let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        let dropped = self.remover.batch_execute(&sql).await;
+        dropped.map_err(failed(&format!("dropping database {name}")))
+    }
+
+    /// Gives the role of a case settings in its database that only a superuser may set. Connections
     /// made from now on have them. Names must be among [`crate::scenario::SUPERUSER_SETTINGS`].
     ///
     /// # Errors
@@ -141,21 +266,14 @@ impl Databases {
                 SUPERUSER_SETTINGS.contains(name),
                 "`{name}` is not a setting that scenarios may have"
             );
-            self.execute(
-                &format!("setting {name}"),
-                &format!(
-                    "ALTER ROLE {} IN DATABASE {} SET {name} = {}",
-                    identifier(&self.owner),
-                    database.name,
-                    literal(value)
-                ),
-            )
-            .await?;
+            let set = format!("SET {name} = {}", literal(value));
+            self.alter(database, &format!("setting {name}"), &set)
+                .await?;
         }
         Ok(())
     }
 
-    /// Takes back all settings of the scripted role in a database, for the connections to come.
+    /// Takes back all settings of a case's role in its database, for the connections to come.
     ///
     /// # Errors
     ///
@@ -164,19 +282,22 @@ impl Databases {
         &self,
         database: &CaseDatabase,
     ) -> Result<(), DatabaseError> {
-        self.execute(
-            "resetting settings",
-            &format!(
-                "ALTER ROLE {} IN DATABASE {} RESET ALL",
-                identifier(&self.owner),
-                database.name
-            ),
-        )
-        .await
+        self.alter(database, "resetting settings", "RESET ALL")
+            .await
     }
 
-    async fn execute(&self, what: &str, sql: &str) -> Result<(), DatabaseError> {
-        self.client.batch_execute(sql).await.map_err(failed(what))
+    async fn alter(
+        &self,
+        database: &CaseDatabase,
+        what: &str,
+        change: &str,
+    ) -> Result<(), DatabaseError> {
+        let sql = format!(
+            "ALTER ROLE {} IN DATABASE {} {change}",
+            identifier(&database.role.user),
+            database.name
+        );
+        self.clerk.batch_execute(&sql).await.map_err(failed(what))
     }
 }
 
