@@ -122,11 +122,19 @@ impl<'a> Replay<'a> {
         let _ = tokio::time::timeout(self.limit, gone).await;
     }
 
-    /// Ends all connections.
-    pub(crate) async fn close(&mut self) {
+    /// Ends all connections. Gives the transcript, and what waits until the server has seen it.
+    pub(crate) async fn close(mut self) -> (Transcript, impl Future<Output = ()> + Send + 'static) {
         for mut live in self.live.iter_mut().filter_map(Option::take) {
             live.close().await;
         }
+        let (mut arrivals, limit) = (self.arrivals, self.limit);
+        let left = async move {
+            // Each connection lets go of its end of the channel when it is over.
+            let over = async { while arrivals.recv().await.is_some() {} };
+            // A backend that does not end is thrown out by who drops its database.
+            let _ = tokio::time::timeout(limit, over).await;
+        };
+        (self.transcript, left)
     }
 
     /// What a set-up or tear-down was answered.
