@@ -54,10 +54,12 @@ impl Alias {
             (&message.internal_query, &mut message.internal_position)
         {
             // What stands before the place of the error becomes shorter.
-            let before = usize::try_from(*position).unwrap_or(usize::MAX) - 1;
+            let before = usize::try_from(*position)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(1);
             let before: String = query.chars().take(before).collect();
             let removed = before.matches(&self.name).count() * (self.name.len() - SHOWN.len());
-            *position -= u32::try_from(removed).unwrap_or(0);
+            *position = position.saturating_sub(u32::try_from(removed).unwrap_or(0));
         }
         self.replace(&mut message.message);
         for field in [
@@ -79,5 +81,75 @@ impl Alias {
         if text.contains(&self.name) {
             *text = text.replace(&self.name, SHOWN);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Column, ResultSet, Severity};
+
+    const NAME: &str = "lockstep_00c0ffee00c0ffee_000007";
+
+    #[test]
+    fn the_name_is_replaced_wherever_the_server_says_it() {
+        let mut answer = Answer::Rows(ResultSet {
+            columns: vec![Column {
+                name: NAME.to_owned(),
+                type_oid: 1033,
+            }],
+            rows: vec![vec![
+                Some(format!("{NAME}=arwd/{NAME}")),
+                None,
+                Some("lockstep_00c0ffee00c0ffee_000008".to_owned()),
+            ]],
+            tag: "SELECT 1".to_owned(),
+        });
+        Alias::of(NAME).apply(&mut answer);
+        let Answer::Rows(rows) = answer else {
+            panic!("they are rows");
+        };
+        assert_eq!(rows.columns[0].name, "lockstep");
+        assert_eq!(
+            rows.rows[0],
+            [
+                Some("lockstep=arwd/lockstep".to_owned()),
+                None,
+                // A neighbour's is left alone: that a case can see it is worth knowing.
+                Some("lockstep_00c0ffee00c0ffee_000008".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_place_of_an_error_moves_with_the_text_before_it() {
+        let query = format!("ALTER TABLE t OWNER TO {NAME} oops");
+        let at = query.find("oops").expect("it is there") + 1;
+        let mut answer = Answer::Error(ServerMessage {
+            severity: Severity::Error,
+            code: "42601".to_owned(),
+            message: "syntax error".to_owned(),
+            detail: None,
+            hint: None,
+            position: None,
+            internal_position: u32::try_from(at).ok(),
+            internal_query: Some(query),
+            context: None,
+            schema: None,
+            table: None,
+            column: None,
+            datatype: None,
+            constraint: None,
+            file: None,
+            line: None,
+            routine: None,
+        });
+        Alias::of(NAME).apply(&mut answer);
+        let Answer::Error(error) = answer else {
+            panic!("it is an error");
+        };
+        let query = error.internal_query.expect("it is kept");
+        let at = error.internal_position.expect("it is kept") as usize - 1;
+        assert_eq!(&query[at..], "oops");
     }
 }

@@ -99,8 +99,8 @@ impl Stage {
         let alias = Alias::of(&database.name);
         let mut replay = Replay::new(scenario, &self.observer, alias, limit);
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
-        let (transcript, left) = replay.close().await;
-        self.pool.give_back(database, left).await;
+        let transcript = replay.close().await;
+        self.pool.give_back(database).await;
         if !matches!(trouble, Some(Trouble::Server(_))) && !self.observer.answers().await {
             trouble = Some(Trouble::Server("the server is gone".to_owned()));
         }

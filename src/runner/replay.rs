@@ -9,6 +9,7 @@ use super::alias::Alias;
 use super::cast::Cast;
 use super::live::{Answered, LiveSession};
 use super::observer::Observer;
+use super::trouble::HEEDS_WITHIN;
 use crate::scenario::{Action, Scenario, SessionIndex, SqlText, Step};
 use crate::transcript::{Event, EventKind, Transcript};
 use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
@@ -122,19 +123,18 @@ impl<'a> Replay<'a> {
         let _ = tokio::time::timeout(self.limit, gone).await;
     }
 
-    /// Ends all connections. Gives the transcript, and what waits until the server has seen it.
-    pub(crate) async fn close(mut self) -> (Transcript, impl Future<Output = ()> + Send + 'static) {
+    /// Ends all connections, and waits until the server has seen it: the next case may need their
+    /// places, and a database that has connections cannot be dropped at once.
+    pub(crate) async fn close(mut self) -> Transcript {
         for mut live in self.live.iter_mut().filter_map(Option::take) {
             live.close().await;
         }
-        let (mut arrivals, limit) = (self.arrivals, self.limit);
-        let left = async move {
-            // Each connection lets go of its end of the channel when it is over.
-            let over = async { while arrivals.recv().await.is_some() {} };
-            // A backend that does not end is thrown out by who drops its database.
-            let _ = tokio::time::timeout(limit, over).await;
-        };
-        (self.transcript, left)
+        drop(self.arrive);
+        // Each connection lets go of its end of the channel when it is over.
+        let over = async { while self.arrivals.recv().await.is_some() {} };
+        // A backend that does not end is thrown out by who drops its database.
+        let _ = tokio::time::timeout(HEEDS_WITHIN, over).await;
+        self.transcript
     }
 
     /// What a set-up or tear-down was answered.

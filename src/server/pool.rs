@@ -1,7 +1,5 @@
 //! Databases made ahead, and dropped behind: no case waits for either.
 
-use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -9,21 +7,16 @@ use tokio::task::JoinSet;
 
 use super::database::{CaseDatabase, DatabaseError, Databases};
 
-/// A database that is done with, and the end of the connections to it.
-struct Finished {
-    database: CaseDatabase,
-    left: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
 /// Databases made ahead of the cases that need them, and dropped behind those that have ended.
 ///
 /// Cases share nothing by it: each database is handed out once, and is as fresh as one made on
 /// demand. Dropping the pool stops it at once; what it has made stays on the server, unlike with
 /// [`Pool::close`].
+#[derive(Debug)]
 pub struct Pool {
     databases: Arc<Databases>,
     ready: tokio::sync::Mutex<Receiver<Result<CaseDatabase, DatabaseError>>>,
-    finished: Sender<Finished>,
+    finished: Sender<CaseDatabase>,
     /// A failure to drop a database, until somebody is told.
     failure: Arc<Mutex<Option<DatabaseError>>>,
     tasks: JoinSet<()>,
@@ -84,17 +77,12 @@ impl Pool {
         }
     }
 
-    /// Gives a database back to be dropped once everybody has `left`: as long as somebody is
-    /// connected, the server tries again every 100 ms only. Whoever has not left by then is thrown
-    /// out. A failure is told by the next [`Pool::take`], or by [`Pool::close`].
-    pub async fn give_back(
-        &self,
-        database: CaseDatabase,
-        left: impl Future<Output = ()> + Send + 'static,
-    ) {
-        let left = Box::pin(left);
+    /// Gives a database back to be dropped; whoever is still connected is thrown out. That takes
+    /// the server 100 ms, since it looks again only then, so everybody better has left before. A
+    /// failure is told by the next [`Pool::take`], or by [`Pool::close`].
+    pub async fn give_back(&self, database: CaseDatabase) {
         // The task that drops it ends only after this sender is gone.
-        let _ = self.finished.send(Finished { database, left }).await;
+        let _ = self.finished.send(database).await;
     }
 
     /// Drops all databases that are left, and waits until they are gone.
@@ -114,7 +102,7 @@ impl Pool {
         ready.close();
         while let Some(made) = ready.recv().await {
             if let Ok(database) = made {
-                let _ = finished.send(Finished::unused(database)).await;
+                let _ = finished.send(database).await;
             }
         }
         drop(finished);
@@ -132,28 +120,11 @@ impl Pool {
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool")
-            .field("databases", &self.databases)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Finished {
-    fn unused(database: CaseDatabase) -> Self {
-        Self {
-            database,
-            left: Box::pin(std::future::ready(())),
-        }
-    }
-}
-
 async fn make_ahead(
     databases: Arc<Databases>,
     wanted: usize,
     make: Sender<Result<CaseDatabase, DatabaseError>>,
-    finished: Sender<Finished>,
+    finished: Sender<CaseDatabase>,
 ) {
     for _ in 0..wanted {
         // With a place for it, it is not one too many.
@@ -163,7 +134,7 @@ async fn make_ahead(
         let made = databases.create().await;
         if make.is_closed() {
             if let Ok(database) = made {
-                let _ = finished.send(Finished::unused(database)).await;
+                let _ = finished.send(database).await;
             }
             return;
         }
@@ -173,11 +144,10 @@ async fn make_ahead(
 
 async fn drop_behind(
     databases: Arc<Databases>,
-    mut finishing: Receiver<Finished>,
+    mut finishing: Receiver<CaseDatabase>,
     failure: Arc<Mutex<Option<DatabaseError>>>,
 ) {
-    while let Some(Finished { database, left }) = finishing.recv().await {
-        left.await;
+    while let Some(database) = finishing.recv().await {
         if let Err(error) = databases.remove(&database).await {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }

@@ -166,7 +166,7 @@ async fn databases_of_the_pool_are_as_good_as_new_and_all_gone_at_the_end() {
         assert!(!taken.contains(&case.name));
         taken.push(case.name.clone());
         drop(client);
-        pool.give_back(case, std::future::ready(())).await;
+        pool.give_back(case).await;
     }
     pool.close().await.unwrap();
     let left = "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database
