@@ -99,6 +99,7 @@ fn scenario(path: &str) -> Arc<Scenario> {
         claims: Vec::new(),
         limits: Vec::new(),
         timeout: None,
+        own_server: None,
     })
 }
 

@@ -199,7 +199,10 @@ async fn play(
             }
         }
     };
-    tokio::join!(run, show);
+    let (left, ()) = tokio::join!(run, show);
+    if let Err(error) = left {
+        output.say(format_args!("-- {error}"));
+    }
     runs.into_iter().flatten().collect()
 }
 

@@ -1,7 +1,11 @@
 //! One case from its empty database to its end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
+
+use super::alias::Alias;
 use super::expect::server_error;
 use super::live::Answered;
 use super::observer::Observer;
@@ -11,65 +15,97 @@ use super::trouble::tell;
 use crate::scenario::{
     Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Span, SqlText,
 };
-use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
 use crate::transcript::Answer;
-use crate::wire::{self, ConnectError, Startup};
+use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
 
-/// What the cases of one worker share: connections of the runner's own to one server.
+/// What an attempt to connect gave; nothing when its time was over.
+type Connected = Option<Result<(Sender, Receiver), ConnectError>>;
+
+/// What the cases of one worker share: the runner's own connections to one server. They are not in
+/// the cases' databases, and log in as a role that no case has.
 pub(crate) struct Stage {
-    /// Makes and drops the databases.
-    pub databases: Databases,
-    /// Whom the scenario's connections log in as.
-    pub scripted: Endpoint,
+    /// Makes and drops the databases; all workers share it.
+    pool: Arc<Pool>,
     /// Asks who waits for whom.
-    pub observer: Observer,
+    observer: Observer,
     /// How long a step may take where the scenario does not say.
-    pub limit: Duration,
+    limit: Duration,
+}
+
+/// Begins to make databases on a server for so many `cases`, of which `workers` run side by side.
+pub(crate) async fn prepare(
+    endpoint: &Endpoint,
+    scripted: &Endpoint,
+    reach: Reach,
+    cases: usize,
+    workers: usize,
+) -> Result<Pool, Trouble> {
+    let databases = Databases::connect(endpoint, scripted, reach)
+        .await
+        .map_err(|error| Trouble::Server(tell(&error)))?;
+    Ok(Pool::new(databases, cases, workers))
+}
+
+/// Replays one scenario on a server which nothing else is played on.
+pub(crate) async fn replay_alone(
+    scenario: &Scenario,
+    endpoint: &Endpoint,
+    scripted: &Endpoint,
+    reach: Reach,
+    limit: Duration,
+) -> Outcome {
+    let pool = match prepare(endpoint, scripted, reach, 1, 1).await {
+        Ok(pool) => Arc::new(pool),
+        Err(trouble) => return Outcome::without_replay(trouble),
+    };
+    let mut outcome = match Stage::connect(endpoint, Arc::clone(&pool), limit).await {
+        Ok(stage) => stage.replay(scenario).await,
+        Err(trouble) => Outcome::without_replay(trouble),
+    };
+    if let Some(pool) = Arc::into_inner(pool)
+        && let Err(error) = pool.close().await
+    {
+        // What went wrong first says more.
+        let trouble = || Trouble::Server(tell(&error));
+        outcome.trouble.get_or_insert_with(trouble);
+    }
+    outcome
 }
 
 impl Stage {
     /// A worker's own connections to a server.
     pub(crate) async fn connect(
         endpoint: &Endpoint,
-        scripted: &Endpoint,
+        pool: Arc<Pool>,
         limit: Duration,
     ) -> Result<Self, Trouble> {
         Ok(Self {
-            databases: Databases::connect(endpoint, &scripted.user)
-                .await
-                .map_err(|error| Trouble::Server(tell(&error)))?,
+            pool,
             observer: Observer::connect(endpoint)
                 .await
                 .map_err(|error| Trouble::Server(tell(&error)))?,
-            scripted: scripted.clone(),
             limit,
         })
     }
 
-    /// Replays a scenario in a database of its own, which is gone afterwards.
+    /// Replays a scenario in a database of its own, which is soon gone afterwards.
     pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
-        let limit = scenario.timeout.unwrap_or(self.limit);
-        let mut replay = Replay::new(scenario, &self.observer, limit);
-        let database = match self.databases.create().await {
+        let database = match self.pool.take().await {
             Ok(database) => database,
-            Err(error) => {
-                return Outcome {
-                    transcript: replay.transcript,
-                    trouble: Some(Trouble::Server(tell(&error))),
-                };
-            }
+            Err(error) => return Outcome::without_replay(Trouble::Server(tell(&error))),
         };
+        let limit = scenario.timeout.unwrap_or(self.limit);
+        let alias = Alias::of(&database.name);
+        let mut replay = Replay::new(scenario, &self.observer, alias, limit);
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
-        replay.close().await;
-        if let Err(error) = self.databases.remove(&database).await {
-            // What went wrong first says more.
-            trouble.get_or_insert(Trouble::Server(tell(&error)));
-        }
+        let transcript = replay.close().await;
+        self.pool.give_back(database).await;
         if !matches!(trouble, Some(Trouble::Server(_))) && !self.observer.answers().await {
             trouble = Some(Trouble::Server("the server is gone".to_owned()));
         }
         Outcome {
-            transcript: replay.transcript,
+            transcript,
             trouble,
         }
     }
@@ -81,16 +117,20 @@ impl Stage {
     ) -> Result<(), Trouble> {
         let scenario = replay.scenario;
         let outside = replay.outside();
-        if let Some(setup) = &scenario.setup {
+        let everybody: Vec<SessionIndex> = replay.everybody().collect();
+        let connected = if let Some(setup) = &scenario.setup {
             // A connection of its own, so that nothing it has set is seen by the checks.
-            self.enter(database, replay, outside).await?;
+            let connected = self.connect_all(database, replay, &[outside]).await?;
+            Self::enter_all(replay, &[outside], connected).await?;
             replay.run_apart(outside, setup).await?;
+            // What it has made is there; only its end is still to come.
+            let connecting = self.connect_all(database, replay, &everybody).await;
             replay.leave(outside).await;
-        }
-        for at in (0..scenario.sessions.len()).map(SessionIndex) {
-            self.enter(database, replay, at).await?;
-        }
-        self.enter(database, replay, outside).await?;
+            connecting?
+        } else {
+            self.connect_all(database, replay, &everybody).await?
+        };
+        Self::enter_all(replay, &everybody, connected).await?;
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(setup) = &session.setup {
                 replay.run_apart(SessionIndex(at), setup).await?;
@@ -114,79 +154,119 @@ impl Stage {
         Ok(())
     }
 
-    /// Connects a session, or the outside observer, with its settings.
-    async fn enter(
+    /// Connects sessions, or the outside observer, with their settings. All do so at once, apart
+    /// from those with settings which are the role's for a moment, so that nobody else gets them.
+    async fn connect_all(
         &self,
         database: &CaseDatabase,
+        replay: &Replay<'_>,
+        who: &[SessionIndex],
+    ) -> Result<Vec<Connected>, Trouble> {
+        let mut connected: Vec<Connected> = who.iter().map(|_| None).collect();
+        let mut others = JoinSet::new();
+        for (place, at) in who.iter().enumerate() {
+            let entrance = Entrance::of(database, replay, *at);
+            if entrance.reserved.is_empty() {
+                continue;
+            }
+            let databases = self.pool.databases();
+            let set = databases
+                .with_superuser_settings(database, &entrance.reserved)
+                .await;
+            set.map_err(|error| {
+                denied(replay.scenario, replay.scenario.sessions.get(at.0), &error)
+            })?;
+            connected[place] = connect(database, entrance.startup, replay.limit).await;
+            let reset = databases.reset_superuser_settings(database).await;
+            reset.map_err(|error| Trouble::Server(tell(&error)))?;
+        }
+        for (place, at) in who.iter().enumerate() {
+            let entrance = Entrance::of(database, replay, *at);
+            if entrance.reserved.is_empty() {
+                let (database, limit) = (database.clone(), replay.limit);
+                others.spawn(
+                    async move { (place, connect(&database, entrance.startup, limit).await) },
+                );
+            }
+        }
+        for (place, attempt) in others.join_all().await {
+            connected[place] = attempt;
+        }
+        Ok(connected)
+    }
+
+    /// Lets those who have connected take part, in the order of the file.
+    async fn enter_all(
         replay: &mut Replay<'_>,
-        at: SessionIndex,
+        who: &[SessionIndex],
+        connected: Vec<Connected>,
     ) -> Result<(), Trouble> {
+        let scenario = replay.scenario;
+        for (at, connected) in who.iter().zip(connected) {
+            let session = scenario.sessions.get(at.0);
+            match connected {
+                Some(Ok((sender, receiver))) => replay.enter(*at, sender, receiver),
+                Some(Err(error)) => return Err(refused(scenario, session, &error)),
+                None => {
+                    return Err(Trouble::Server(
+                        "a connection is not answered in time".to_owned(),
+                    ));
+                }
+            }
+        }
+        for at in who {
+            let session = scenario.sessions.get(at.0);
+            if let Some(role) = session.and_then(|session| session.role.as_ref()) {
+                let sql = SqlText {
+                    text: format!("SET ROLE {};", quote_identifier(&role.value)),
+                    span: role.span,
+                    origins: Vec::new(),
+                };
+                replay.run_apart(*at, &sql).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a session connects.
+struct Entrance<'a> {
+    startup: Startup,
+    /// The settings that it may not bring itself.
+    reserved: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Entrance<'a> {
+    fn of(database: &CaseDatabase, replay: &Replay<'a>, at: SessionIndex) -> Self {
         let session = replay.scenario.sessions.get(at.0);
-        let settings: Vec<(&str, &str)> = session
+        let (reserved, own): (Vec<_>, Vec<_>) = session
             .iter()
             .flat_map(|session| &session.settings)
             .map(|setting| (setting.name.value.as_str(), setting.value.as_str()))
-            .collect();
-        let (reserved, own): (Vec<_>, Vec<_>) = settings
-            .into_iter()
             .partition(|(name, _)| SUPERUSER_SETTINGS.contains(name));
         let isolation = session
             .and_then(|session| session.isolation)
-            .map(|isolation| {
-                (
-                    "default_transaction_isolation".to_owned(),
-                    isolation.as_sql().to_owned(),
-                )
-            });
+            .map(|isolation| ("default_transaction_isolation", isolation.as_sql()));
         let startup = Startup {
-            user: self.scripted.user.clone(),
-            password: self.scripted.password.clone(),
+            user: database.role.user.clone(),
+            password: database.role.password.clone(),
             database: database.name.clone(),
             application_name: replay.name(at).to_owned(),
             options: isolation
                 .into_iter()
-                .chain(
-                    own.into_iter()
-                        .map(|(name, value)| (name.to_owned(), value.to_owned())),
-                )
+                .chain(own)
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
         };
-        if !reserved.is_empty() {
-            let set = self
-                .databases
-                .with_superuser_settings(database, &reserved)
-                .await;
-            set.map_err(|error| denied(replay.scenario, session, &error))?;
-        }
-        let connected = tokio::time::timeout(
-            replay.limit,
-            wire::connect_with_tls(&self.scripted.address, &self.scripted.tls, &startup),
-        )
-        .await;
-        if !reserved.is_empty() {
-            let reset = self.databases.reset_superuser_settings(database).await;
-            reset.map_err(|error| Trouble::Server(tell(&error)))?;
-        }
-        let (sender, receiver) = match connected {
-            Ok(Ok(halves)) => halves,
-            Ok(Err(error)) => return Err(refused(replay.scenario, session, &error)),
-            Err(_) => {
-                return Err(Trouble::Server(
-                    "a connection is not answered in time".to_owned(),
-                ));
-            }
-        };
-        replay.enter(at, sender, receiver);
-        if let Some(role) = session.and_then(|session| session.role.as_ref()) {
-            let sql = SqlText {
-                text: format!("SET ROLE {};", quote_identifier(&role.value)),
-                span: role.span,
-                origins: Vec::new(),
-            };
-            replay.run_apart(at, &sql).await?;
-        }
-        Ok(())
+        Self { startup, reserved }
     }
+}
+
+async fn connect(database: &CaseDatabase, startup: Startup, limit: Duration) -> Connected {
+    let Endpoint { address, tls, .. } = &database.role;
+    tokio::time::timeout(limit, wire::connect_with_tls(address, tls, &startup))
+        .await
+        .ok()
 }
 
 impl Replay<'_> {

@@ -1,5 +1,6 @@
 //! Replays a case and says what happened.
 
+mod alias;
 mod blocking;
 mod case;
 mod cast;
@@ -8,6 +9,7 @@ pub mod expect;
 mod live;
 mod observer;
 mod outcome;
+mod own;
 mod replay;
 mod report;
 mod run;

@@ -16,6 +16,16 @@ pub struct Outcome {
     pub trouble: Option<Trouble>,
 }
 
+impl Outcome {
+    /// What comes of a replay that did not begin.
+    pub(crate) fn without_replay(trouble: Trouble) -> Self {
+        Self {
+            transcript: Transcript::default(),
+            trouble: Some(trouble),
+        }
+    }
+}
+
 /// Why a replay did not come to its end.
 #[derive(Debug, Clone)]
 pub enum Trouble {

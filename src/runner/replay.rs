@@ -5,9 +5,11 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use super::alias::Alias;
 use super::cast::Cast;
 use super::live::{Answered, LiveSession};
 use super::observer::Observer;
+use super::trouble::HEEDS_WITHIN;
 use crate::scenario::{Action, Scenario, SessionIndex, SqlText, Step};
 use crate::transcript::{Event, EventKind, Transcript};
 use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
@@ -36,6 +38,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a Observer,
     pub(crate) limit: Duration,
+    alias: Alias,
     pub(crate) cast: Cast,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
     arrive: UnboundedSender<Arrival>,
@@ -48,13 +51,19 @@ pub(crate) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// A case about to begin; nobody has connected yet.
-    pub(crate) fn new(scenario: &'a Scenario, observer: &'a Observer, limit: Duration) -> Self {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        observer: &'a Observer,
+        alias: Alias,
+        limit: Duration,
+    ) -> Self {
         let (arrive, arrivals) = unbounded_channel();
         let everybody = scenario.sessions.len() + 1;
         Self {
             scenario,
             observer,
             limit,
+            alias,
             cast: Cast::of(everybody),
             arrivals,
             arrive,
@@ -84,8 +93,12 @@ impl<'a> Replay<'a> {
         self.transcript.backends.push((sender.pid(), session));
         self.live[session.0] = Some(LiveSession::new(sender));
         let arrive = self.arrive.clone();
+        let alias = self.alias.clone();
         tokio::spawn(async move {
-            while let Some(incoming) = receiver.next().await {
+            while let Some(mut incoming) = receiver.next().await {
+                if let Incoming::Answer(answer) = &mut incoming {
+                    alias.apply(answer);
+                }
                 if arrive.send((session, incoming)).is_err() {
                     break;
                 }
@@ -110,11 +123,18 @@ impl<'a> Replay<'a> {
         let _ = tokio::time::timeout(self.limit, gone).await;
     }
 
-    /// Ends all connections.
-    pub(crate) async fn close(&mut self) {
+    /// Ends all connections, and waits until the server has seen it: the next case may need their
+    /// places, and a database that has connections cannot be dropped at once.
+    pub(crate) async fn close(mut self) -> Transcript {
         for mut live in self.live.iter_mut().filter_map(Option::take) {
             live.close().await;
         }
+        drop(self.arrive);
+        // Each connection lets go of its end of the channel when it is over.
+        let over = async { while self.arrivals.recv().await.is_some() {} };
+        // A backend that does not end is thrown out by who drops its database.
+        let _ = tokio::time::timeout(HEEDS_WITHIN, over).await;
+        self.transcript
     }
 
     /// What a set-up or tear-down was answered.

@@ -11,7 +11,7 @@ use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::transcript::Blocker;
 
 /// How long a statement may take to heed a cancel request, and a backend to end.
-const HEEDS_WITHIN: Duration = Duration::from_secs(2);
+pub(crate) const HEEDS_WITHIN: Duration = Duration::from_secs(2);
 
 impl Replay<'_> {
     /// Stops what still runs, and tells why the replay halted at a place in the scenario.

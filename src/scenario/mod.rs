@@ -11,11 +11,11 @@ mod sql;
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
 pub use load::{
-    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SUPERUSER_SETTINGS, load,
-    load_all, parse, parse_duration, read,
+    LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SERVER_SETTINGS,
+    SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
 pub use model::{
-    Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, ReleaseComparison,
+    Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, OwnServer, ReleaseComparison,
     ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
 };
 pub use render::{RenderStyle, render};

@@ -33,6 +33,8 @@ pub struct Scenario {
     pub limits: Vec<String>,
     /// How long one step, the set-up or the tear-down may take; `None` is the runner's default.
     pub timeout: Option<Duration>,
+    /// The server of its own that it asks for; `None` where it is content with a database.
+    pub own_server: Option<OwnServer>,
 }
 
 impl Scenario {
@@ -57,6 +59,15 @@ impl Scenario {
             )
             .chain(&self.teardown)
     }
+}
+
+/// A server that one case has to itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnServer {
+    /// Where it is asked for.
+    pub span: Span,
+    /// What is set when the server starts.
+    pub settings: Vec<Setting>,
 }
 
 /// A link to a document.

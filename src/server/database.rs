@@ -1,4 +1,4 @@
-//! Databases for cases: each case has one of its own.
+//! Databases for cases: each case has one of its own, and a role of its own.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,24 +13,61 @@ use crate::scenario::SUPERUSER_SETTINGS;
 /// Tells the databases of this process apart, whoever makes them.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The connection that creates and drops cases' databases on one server.
+/// The first release on which a role that may create roles has rights over those alone.
+const CONFINED_CREATEROLE: i32 = 160_000;
+
+/// What the role of a case may do beyond its own database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing: others use the same server.
+    Database,
+    /// Create databases and, where such a role is confined to the roles it has made (PostgreSQL 16
+    /// and later), roles. Before 16 it could give itself the right to run programs. The server
+    /// must be the case's own.
+    Server,
+}
+
+/// What creates and drops cases' databases on one server.
+///
+/// # Isolation
+///
+/// A case's database belongs to a role that is made for it and goes with it. So a case cannot drop
+/// or change another's database, cannot cancel or end another's statements, and what it does to its
+/// role (a setting, a password) is felt by itself alone. The case's role is a member of the
+/// scripted role, as which nobody logs in, so that SQL may name that one.
+///
+/// Only a superuser can make such roles without having rights over what they own. Where Lockstep
+/// is none, on somebody else's server, cases share the scripted role.
 #[derive(Debug)]
 pub struct Databases {
     endpoint: Endpoint,
-    client: Client,
-    /// The role that owns the databases.
-    owner: String,
+    scripted: Endpoint,
+    reach: Reach,
+    /// Makes databases; each of the connections is kept waiting by its own work only.
+    maker: Client,
+    /// Drops databases.
+    remover: Client,
+    /// Does what takes no time.
+    clerk: Client,
+    /// The server's `server_version_num`.
+    version: i32,
+    /// Whether Lockstep is a superuser there.
+    is_superuser: bool,
     /// What makes the databases alike, whatever the server's defaults are.
     alike: &'static str,
     /// What the server's defaults do not give to a database, as `SET` says it.
     settings: Vec<String>,
+    /// The database that those of cases are copies of.
+    template: String,
 }
 
 /// The database of one case. It is not dropped with this value: see [`Databases::remove`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseDatabase {
-    /// Its name, which needs no quoting.
+    /// Its name, which needs no quoting. The case's own role is called the same.
     pub name: String,
+    /// Who owns it, and whom everything that the scenario brings logs in as.
+    pub role: Endpoint,
 }
 
 /// A database could not be created, changed or dropped.
@@ -52,88 +89,179 @@ impl DatabaseError {
 }
 
 impl Databases {
-    /// Connects with the rights to create databases, for `owner`.
+    /// Connects with the rights to create databases, for cases that are played as `scripted` or as
+    /// members of it.
     ///
     /// # Errors
     ///
     /// The server does not let this endpoint in.
-    pub async fn connect(endpoint: &Endpoint, owner: &str) -> Result<Self, DatabaseError> {
+    pub async fn connect(
+        endpoint: &Endpoint,
+        scripted: &Endpoint,
+        reach: Reach,
+    ) -> Result<Self, DatabaseError> {
         let what = "connecting to create databases";
-        let client = endpoint
-            .connect(&endpoint.database)
-            .await
-            .map_err(failed(what))?;
+        let (maker, remover, clerk) = tokio::try_join!(
+            endpoint.connect(&endpoint.database),
+            endpoint.connect(&endpoint.database),
+            endpoint.connect(&endpoint.database),
+        )
+        .map_err(failed(what))?;
         // The lock says that this run lives: see `external::sweep`.
-        let row = client
-            .query_one(
-                "SELECT current_setting('server_version_num')::int4,
-                        current_setting('fsync')::bool, pg_try_advisory_lock_shared($1)",
-                &[&endpoint.run.cast_signed()],
-            )
+        let about = "SELECT current_setting('server_version_num')::int4, rolsuper,
+                            current_setting('fsync')::bool, pg_try_advisory_lock_shared($1)
+                     FROM pg_roles WHERE rolname = current_user";
+        let run = endpoint.run.cast_signed();
+        let row = clerk
+            .query_one(about, &[&run])
             .await
             .map_err(failed(what))?;
-        let (version, durable): (i32, bool) = (row.get(0), row.get(1));
-        let settings = settings::missing(&client).await.map_err(failed(what))?;
-        Ok(Self {
+        let (version, durable): (i32, bool) = (row.get(0), row.get(2));
+        let databases = Self {
             endpoint: endpoint.clone(),
-            client,
-            owner: owner.to_owned(),
+            scripted: scripted.clone(),
+            reach,
+            settings: settings::missing(&clerk).await.map_err(failed(what))?,
+            maker,
+            remover,
+            clerk,
+            version,
+            is_superuser: row.get(1),
             alike: match (version >= 150_000, durable) {
                 // Copying files is quicker than logging each block, where nothing is flushed.
                 (true, false) => "LOCALE_PROVIDER libc STRATEGY file_copy",
                 (true, true) => "LOCALE_PROVIDER libc",
                 (false, _) => "",
             },
-            settings,
-        })
+            template: name(endpoint.run),
+        };
+        databases.prepare().await?;
+        Ok(databases)
     }
 
-    /// Creates an empty database with the C locale and UTF-8, owned by the scripted role. Sessions
-    /// in it begin with the same settings on every server.
+    /// Makes the database that those of cases are copies of: an empty one to which somebody has
+    /// connected once, so that the server has written its cache of the catalogs. The first
+    /// connection to each copy finds it instead of spending 10 ms on it.
+    async fn prepare(&self) -> Result<(), DatabaseError> {
+        let template = &self.template;
+        let what = format!("creating database {template}");
+        if self.is_superuser {
+            // The roles' password must not be seen in pg_stat_activity, and is as hard to guess as
+            // a key, so that it need not be derived slowly.
+            let quick = if self.version >= CONFINED_CREATEROLE {
+                "; SET scram_iterations = 1"
+            } else {
+                ""
+            };
+            let settings = format!("SET track_activities = off{quick}");
+            let set = self.maker.batch_execute(&settings).await;
+            set.map_err(failed(&what))?;
+        }
+        self.copy("template0", template, &self.endpoint.user)
+            .await?;
+        let (visitor, connection) = self
+            .endpoint
+            .config(template)
+            .connect(self.endpoint.tls.clone())
+            .await
+            .map_err(failed(&what))?;
+        let connection = tokio::spawn(connection);
+        visitor.simple_query("").await.map_err(failed(&what))?;
+        drop(visitor);
+        // A database with connections cannot be copied.
+        connection
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+            .map_err(failed(&what))
+    }
+
+    /// Creates an empty database with the C locale and UTF-8, and the role that owns it.
     ///
     /// # Errors
     ///
     /// The server refuses.
     pub async fn create(&self) -> Result<CaseDatabase, DatabaseError> {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}{number}", prefix(self.endpoint.run));
-        self.execute(
-            &format!("creating database {name}"),
-            &format!(
-                "CREATE DATABASE {name} OWNER {} TEMPLATE template0 ENCODING 'UTF8' \
-                 LC_COLLATE 'C' LC_CTYPE 'C' {}",
-                identifier(&self.owner),
-                self.alike
-            ),
-        )
-        .await?;
-        let database = CaseDatabase { name };
-        if !self.settings.is_empty() {
-            let set: String = self
-                .settings
-                .iter()
-                .map(|set| format!("ALTER DATABASE {} SET {set}; ", database.name))
-                .collect();
-            if let Err(error) = self.execute("giving a database its settings", &set).await {
-                // The first error says why; the next run on the server removes what is left.
-                let _ = self.remove(&database).await;
-                return Err(error);
-            }
+        let name = name(self.endpoint.run);
+        let mut role = self.scripted.clone();
+        if self.is_superuser {
+            role.user.clone_from(&name);
+            let rights = match self.reach {
+                Reach::Database => "",
+                Reach::Server if self.version >= CONFINED_CREATEROLE => "CREATEDB CREATEROLE",
+                Reach::Server => "CREATEDB",
+            };
+            let sql = format!(
+                "CREATE ROLE {name} LOGIN {rights} PASSWORD {} IN ROLE {}",
+                literal(&role.password),
+                identifier(&self.scripted.user)
+            );
+            let made = self.maker.batch_execute(&sql).await;
+            made.map_err(failed(&format!("creating role {name}")))?;
+        }
+        self.copy(&self.template, &name, &role.user).await?;
+        let database = CaseDatabase { name, role };
+        if let Err(error) = self.give_settings(&database.name).await {
+            // The first error says why; the next run on the server removes what is left.
+            let _ = self.remove(&database).await;
+            return Err(error);
         }
         Ok(database)
     }
 
-    /// Drops a database, whoever is still connected to it and whatever transactions were left
-    /// prepared in it.
+    /// Sessions in a case's database begin with the same settings on every server.
+    async fn give_settings(&self, name: &str) -> Result<(), DatabaseError> {
+        if self.settings.is_empty() {
+            return Ok(());
+        }
+        let set: String = self
+            .settings
+            .iter()
+            .map(|set| format!("ALTER DATABASE {name} SET {set}; "))
+            .collect();
+        let given = self.maker.batch_execute(&set).await;
+        given.map_err(failed("giving a database its settings"))
+    }
+
+    async fn copy(&self, from: &str, to: &str, owner: &str) -> Result<(), DatabaseError> {
+        let sql = format!(
+            "CREATE DATABASE {to} OWNER {} TEMPLATE {from} ENCODING 'UTF8' \
+             LC_COLLATE 'C' LC_CTYPE 'C' {}",
+            identifier(owner),
+            self.alike
+        );
+        let made = self.maker.batch_execute(&sql).await;
+        made.map_err(failed(&format!("creating database {to}")))
+    }
+
+    /// Drops a database and its role, whoever is still connected to it and whatever transactions
+    /// were left prepared in it.
     ///
     /// # Errors
     ///
     /// The server refuses.
     pub async fn remove(&self, database: &CaseDatabase) -> Result<(), DatabaseError> {
-        drop_database(&self.client, &self.endpoint, &database.name).await
+        let name = &database.name;
+        drop_database(&self.remover, &self.endpoint, name).await?;
+        if database.role.user == *name {
+            let dropped = self
+                .remover
+                .batch_execute(&format!("DROP ROLE {name}"))
+                .await;
+            dropped.map_err(failed(&format!("dropping role {name}")))?;
+        }
+        Ok(())
     }
 
-    /// Gives the scripted role settings in a database that only a superuser may set. Connections
+    /// Drops what the databases of this run were copies of; no more can be created.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses.
+    pub async fn close(self) -> Result<(), DatabaseError> {
+        drop_database(&self.remover, &self.endpoint, &self.template).await
+    }
+
+    /// Gives the role of a case settings in its database that only a superuser may set. Connections
     /// made from now on have them. Names must be among [`crate::scenario::SUPERUSER_SETTINGS`].
     ///
     /// # Errors
@@ -153,21 +281,14 @@ impl Databases {
                 SUPERUSER_SETTINGS.contains(name),
                 "`{name}` is not a setting that scenarios may have"
             );
-            self.execute(
-                &format!("setting {name}"),
-                &format!(
-                    "ALTER ROLE {} IN DATABASE {} SET {name} = {}",
-                    identifier(&self.owner),
-                    database.name,
-                    literal(value)
-                ),
-            )
-            .await?;
+            let set = format!("SET {name} = {}", literal(value));
+            self.alter(database, &format!("setting {name}"), &set)
+                .await?;
         }
         Ok(())
     }
 
-    /// Takes back all settings of the scripted role in a database, for the connections to come.
+    /// Takes back all settings of a case's role in its database, for the connections to come.
     ///
     /// # Errors
     ///
@@ -176,20 +297,29 @@ impl Databases {
         &self,
         database: &CaseDatabase,
     ) -> Result<(), DatabaseError> {
-        self.execute(
-            "resetting settings",
-            &format!(
-                "ALTER ROLE {} IN DATABASE {} RESET ALL",
-                identifier(&self.owner),
-                database.name
-            ),
-        )
-        .await
+        self.alter(database, "resetting settings", "RESET ALL")
+            .await
     }
 
-    async fn execute(&self, what: &str, sql: &str) -> Result<(), DatabaseError> {
-        self.client.batch_execute(sql).await.map_err(failed(what))
+    async fn alter(
+        &self,
+        database: &CaseDatabase,
+        what: &str,
+        change: &str,
+    ) -> Result<(), DatabaseError> {
+        let sql = format!(
+            "ALTER ROLE {} IN DATABASE {} {change}",
+            identifier(&database.role.user),
+            database.name
+        );
+        self.clerk.batch_execute(&sql).await.map_err(failed(what))
     }
+}
+
+/// A name for a database of a run. All are of one length, so that the width of a name tells nothing.
+fn name(run: u64) -> String {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{}{number:06}", prefix(run))
 }
 
 /// What the names of a run's databases begin with.
@@ -257,12 +387,10 @@ pub(super) fn explain(error: &tokio_postgres::Error) -> String {
     text
 }
 
-/// A name, quoted.
 pub(super) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text, quoted.
 pub(super) fn literal(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }

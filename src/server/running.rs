@@ -3,6 +3,7 @@
 use super::embedded;
 use super::endpoint::Endpoint;
 use super::external;
+use super::recipe::Recipe;
 use super::release::Release;
 
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
@@ -33,12 +34,24 @@ impl Server {
         }
     }
 
-    /// The role of everything a scenario brings.
+    /// The role of everything a scenario brings; cases log in as members of it.
     #[must_use]
     pub fn scripted_endpoint(&self) -> &Endpoint {
         match self {
             Self::Embedded(server) => server.scripted_endpoint(),
             Self::External(server) => server.scripted_endpoint(),
+        }
+    }
+
+    /// How it was started, to start another one like it; `None` where somebody else did.
+    #[must_use]
+    pub fn recipe(&self) -> Option<Recipe> {
+        match self {
+            Self::Embedded(server) => Some(Recipe::Embedded {
+                pin: server.pin().clone(),
+                environment: server.environment().clone(),
+            }),
+            Self::External(_) => None,
         }
     }
 

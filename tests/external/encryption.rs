@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lockstep::server::Databases;
 use lockstep::server::external::{self, ConnectionUrl, Environment, ExternalError};
+use lockstep::server::{Databases, Reach};
 use lockstep::transcript::Answer;
 use lockstep::wire::{self, ConnectErrorKind, Incoming, Startup};
 
@@ -40,13 +40,13 @@ async fn both_kinds_of_connections_are_encrypted_and_cancelled() {
         .await
         .unwrap();
     let scripted = used.scripted_endpoint();
-    let databases = Databases::connect(used.endpoint(), &scripted.user)
+    let databases = Databases::connect(used.endpoint(), scripted, Reach::Database)
         .await
         .unwrap();
     let database = databases.create().await.unwrap();
     let startup = Startup {
-        user: scripted.user.clone(),
-        password: scripted.password.clone(),
+        user: database.role.user.clone(),
+        password: database.role.password.clone(),
         database: database.name.clone(),
         application_name: "A".to_owned(),
         options: Vec::new(),

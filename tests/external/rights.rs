@@ -1,7 +1,7 @@
 //! What a run needs, makes, and leaves on a server that somebody else runs.
 
 use lockstep::server::external::{self, ConnectionUrl, Environment, ExternalError, WantedRelease};
-use lockstep::server::{Address, Databases, Endpoint, Release};
+use lockstep::server::{Address, Databases, Endpoint, Reach, Release};
 use tokio_postgres::Client;
 
 use crate::front::Front;
@@ -54,11 +54,11 @@ async fn a_superuser_gives_scenarios_a_role_that_is_none_and_nothing_is_left() {
     let used = start(&url(own, &own.user, &own.password)).await.unwrap();
 
     let scripted = used.scripted_endpoint();
-    let databases = Databases::connect(used.endpoint(), &scripted.user)
+    let databases = Databases::connect(used.endpoint(), scripted, Reach::Database)
         .await
         .unwrap();
     let database = databases.create().await.unwrap();
-    let inside = scripted.connect(&database.name).await.unwrap();
+    let inside = database.role.connect(&database.name).await.unwrap();
     let about = "SELECT concat_ws(' ', rolsuper, rolcreatedb, pg_has_role('pg_monitor', 'MEMBER'))
                  FROM pg_roles WHERE rolname = current_user";
     assert_eq!(ask(&inside, about).await, "f f t");
@@ -99,11 +99,11 @@ async fn cases_are_alike_whatever_the_servers_defaults_are() {
     );
 
     let scripted = used.scripted_endpoint();
-    let databases = Databases::connect(used.endpoint(), &scripted.user)
+    let databases = Databases::connect(used.endpoint(), scripted, Reach::Database)
         .await
         .unwrap();
     let database = databases.create().await.unwrap();
-    let inside = scripted.connect(&database.name).await.unwrap();
+    let inside = database.role.connect(&database.name).await.unwrap();
     for (setting, value) in [
         ("timezone", "UTC"),
         ("datestyle", "ISO, MDY"),
@@ -143,11 +143,11 @@ async fn a_role_without_superuser_is_enough() {
             .any(|note| note.contains("`plain` itself"));
         assert_eq!(told, !own_role, "{:?}", used.notes());
 
-        let databases = Databases::connect(used.endpoint(), &scripted.user)
+        let databases = Databases::connect(used.endpoint(), scripted, Reach::Database)
             .await
             .unwrap();
         let database = databases.create().await.unwrap();
-        let inside = scripted.connect(&database.name).await.unwrap();
+        let inside = database.role.connect(&database.name).await.unwrap();
         inside
             .batch_execute("CREATE TABLE t (); BEGIN; SELECT FROM t; PREPARE TRANSACTION 'open'")
             .await
@@ -185,14 +185,18 @@ async fn what_dead_runs_left_is_swept_and_nothing_else() {
     let address = url(own, &own.user, &own.password);
 
     let living = start(&address).await.unwrap();
-    let databases = Databases::connect(living.endpoint(), &living.scripted_endpoint().user)
-        .await
-        .unwrap();
+    let databases = Databases::connect(
+        living.endpoint(),
+        living.scripted_endpoint(),
+        Reach::Database,
+    )
+    .await
+    .unwrap();
     let of_the_living = databases.create().await.unwrap();
 
     let dead = start(&address).await.unwrap();
     let run = dead.endpoint().run;
-    let databases = Databases::connect(dead.endpoint(), &dead.scripted_endpoint().user)
+    let databases = Databases::connect(dead.endpoint(), dead.scripted_endpoint(), Reach::Database)
         .await
         .unwrap();
     let of_the_dead = databases.create().await.unwrap();
@@ -220,7 +224,11 @@ async fn what_dead_runs_left_is_swept_and_nothing_else() {
     }
 
     let next = start(&address).await.unwrap();
-    assert!(next.notes()[0].contains("1 database"), "{:?}", next.notes());
+    assert!(
+        next.notes()[0].contains("2 databases"),
+        "{:?}",
+        next.notes()
+    );
     let made = ask(&admin, MADE).await;
     let made: Vec<&str> = made.split(' ').collect();
     assert!(!made.contains(&of_the_dead.name.as_str()), "{made:?}");

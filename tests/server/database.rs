@@ -1,6 +1,6 @@
 //! Databases for cases.
 
-use lockstep::server::Databases;
+use lockstep::server::{Databases, Reach};
 
 use crate::bench::{ask, base, connect, environment_in, start};
 
@@ -9,10 +9,10 @@ async fn each_case_has_an_empty_database_of_its_own_that_goes_with_it() {
     let base = base();
     let server = start(&environment_in(&base)).await;
     let role = server.scripted_endpoint();
-    let databases = Databases::connect(server.endpoint(), &role.user)
+    let databases = Databases::connect(server.endpoint(), role, Reach::Database)
         .await
         .expect("the superuser gets in");
-    let other_run = Databases::connect(server.endpoint(), &role.user)
+    let other_run = Databases::connect(server.endpoint(), role, Reach::Database)
         .await
         .expect("the superuser gets in");
 
@@ -21,12 +21,12 @@ async fn each_case_has_an_empty_database_of_its_own_that_goes_with_it() {
     let (one, two, three) = (one.unwrap(), two.unwrap(), three.unwrap());
     assert!(one != two && two != three && one != three);
 
-    let client = connect(role, &one.name).await;
+    let client = connect(&one.role, &one.name).await;
     let about = "SELECT concat_ws(' ', pg_get_userbyid(datdba), pg_encoding_to_char(encoding),
                  datcollate, datctype) FROM pg_database WHERE datname = current_database()";
-    assert_eq!(ask(&client, about).await, "lockstep UTF8 C C");
+    assert_eq!(ask(&client, about).await, format!("{} UTF8 C C", one.name));
     client.batch_execute("CREATE TABLE t ()").await.unwrap();
-    let neighbour = connect(role, &two.name).await;
+    let neighbour = connect(&two.role, &two.name).await;
     assert_eq!(ask(&neighbour, "to_regclass('t') IS NULL").await, "true");
 
     // A connection that is still there is no reason to keep it, nor is a prepared transaction.
@@ -49,7 +49,7 @@ async fn settings_only_a_superuser_may_set_reach_the_next_connection() {
     let base = base();
     let server = start(&environment_in(&base)).await;
     let role = server.scripted_endpoint();
-    let databases = Databases::connect(server.endpoint(), &role.user)
+    let databases = Databases::connect(server.endpoint(), role, Reach::Database)
         .await
         .unwrap();
     let (database, other) = (
@@ -57,7 +57,7 @@ async fn settings_only_a_superuser_may_set_reach_the_next_connection() {
         databases.create().await.unwrap(),
     );
     let show = "current_setting('deadlock_timeout')";
-    let usual = ask(&connect(role, &database.name).await, show).await;
+    let usual = ask(&connect(&database.role, &database.name).await, show).await;
 
     databases
         .with_superuser_settings(
@@ -67,13 +67,19 @@ async fn settings_only_a_superuser_may_set_reach_the_next_connection() {
         .await
         .unwrap();
     assert_eq!(
-        ask(&connect(role, &database.name).await, show).await,
+        ask(&connect(&database.role, &database.name).await, show).await,
         "17ms"
     );
-    assert_eq!(ask(&connect(role, &other.name).await, show).await, usual);
+    assert_eq!(
+        ask(&connect(&other.role, &other.name).await, show).await,
+        usual
+    );
 
     databases.reset_superuser_settings(&database).await.unwrap();
-    assert_eq!(ask(&connect(role, &database.name).await, show).await, usual);
+    assert_eq!(
+        ask(&connect(&database.role, &database.name).await, show).await,
+        usual
+    );
 
     let wrong = databases
         .with_superuser_settings(&database, &[("deadlock_timeout", "soon'")])

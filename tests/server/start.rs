@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use lockstep::server::Databases;
+use lockstep::server::{Databases, Reach};
 
 use crate::bench::{
     ask, base, connect, environment_in, folder_of, pin, postmaster_of, start, try_connect,
@@ -119,19 +119,22 @@ async fn passwords_are_of_the_run_and_of_the_role() {
 async fn what_a_scenario_brings_cannot_leave_its_database() {
     let base = base();
     let server = start(&environment_in(&base)).await;
-    let role = server.scripted_endpoint().clone();
-    let databases = Databases::connect(server.endpoint(), &role.user)
+    let scripted = server.scripted_endpoint();
+    let databases = Databases::connect(server.endpoint(), scripted, Reach::Database)
         .await
         .expect("the superuser gets in");
     let database = databases.create().await.expect("it can create");
-    let client = connect(&role, &database.name).await;
+    let role = &database.role;
+    let client = connect(role, &database.name).await;
 
     let flags = "SELECT concat(rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls)
                  FROM pg_roles WHERE rolname = current_user";
     assert_eq!(ask(&client, flags).await, "fffff");
     let memberships = "SELECT string_agg(r.rolname, ',') FROM pg_auth_members m
                        JOIN pg_roles r ON r.oid = m.roleid WHERE m.member = current_user::regrole";
-    assert_eq!(ask(&client, memberships).await, "pg_monitor");
+    assert_eq!(ask(&client, memberships).await, "lockstep");
+    let memberships = memberships.replace("current_user", "'lockstep'");
+    assert_eq!(ask(&client, &memberships).await, "pg_monitor");
 
     let refused = "42501";
     for sql in [
@@ -150,6 +153,7 @@ async fn what_a_scenario_brings_cannot_leave_its_database() {
         "SET ROLE lockstep_admin",
         "SET SESSION AUTHORIZATION lockstep_admin",
         "ALTER ROLE lockstep SUPERUSER",
+        "ALTER ROLE CURRENT_USER CREATEROLE",
         "ALTER ROLE lockstep_admin PASSWORD 'x'",
         "GRANT pg_execute_server_program TO lockstep",
         "CREATE ROLE r",

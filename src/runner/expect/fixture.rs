@@ -148,6 +148,7 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
         claims: Vec::new(),
         limits: Vec::new(),
         timeout: None,
+        own_server: None,
     }
 }
 

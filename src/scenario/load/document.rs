@@ -7,10 +7,12 @@ use indexmap::IndexMap;
 use super::super::model::{ReleaseRange, Scenario, Source};
 use super::super::source::{SourceFile, SqlText};
 use super::claims;
+use super::cluster;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::Node;
 use super::release_range;
+use super::server;
 use super::sessions::{self, Sessions};
 use super::sql;
 use super::statements::Statements;
@@ -34,9 +36,9 @@ const KEYS: Keys = Keys {
         "claims",
         "limits",
         "timeout",
+        "server",
     ],
     later: &[
-        "server",
         "clock",
         "matrix",
         "schedules",
@@ -99,6 +101,9 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         )
     });
     let timeout = timeout(mistakes, &fields);
+    let own_server = fields
+        .get("server")
+        .and_then(|node| server::read(mistakes, node));
 
     let mut statements = Statements::read(mistakes, fields.get("statements"));
     let mut sessions = match fields.require(
@@ -133,7 +138,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         sessions.refuse_unused(mistakes);
     }
 
-    Some(Scenario {
+    let scenario = Scenario {
         source: source.clone(),
         title: title?,
         summary,
@@ -147,7 +152,11 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         claims,
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,
-    })
+        own_server,
+    };
+    // A server that is asked for in the wrong words is asked for.
+    cluster::check(mistakes, &scenario, fields.get("server").is_some());
+    Some(scenario)
 }
 
 fn script(mistakes: &mut Mistakes, fields: &Fields<'_>, key: &str) -> Option<SqlText> {

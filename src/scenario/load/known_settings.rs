@@ -21,6 +21,30 @@ pub(super) enum Context {
 /// `session_replication_role` switches off foreign keys, so they stay out.
 pub const SUPERUSER_SETTINGS: &[&str] = &["deadlock_timeout", "log_lock_waits"];
 
+/// Settings that a scenario may give a server of its own, which go beyond sessions and which races
+/// need: how many prepared transactions and locks there is room for and when many predicate locks
+/// become one, whether commits wait for a standby and have their times kept, whether and when
+/// vacuum comes by itself. They hold numbers, `on` and `off`, and names that are compared with
+/// those of standbys.
+///
+/// No setting that names a program, a library, a file, a folder, an address or a connection is
+/// among them (`archive_command`, `shared_preload_libraries`, `log_directory`,
+/// `listen_addresses`, `primary_conninfo`, …), none that says who gets in, and none that Lockstep's own
+/// connections would feel (`search_path`, `default_transaction_read_only`, `max_connections`).
+pub const SERVER_SETTINGS: &[&str] = &[
+    "synchronous_standby_names",
+    "max_prepared_transactions",
+    "track_commit_timestamp",
+    "autovacuum",
+    "autovacuum_naptime",
+    "autovacuum_vacuum_threshold",
+    "autovacuum_vacuum_scale_factor",
+    "max_locks_per_transaction",
+    "max_pred_locks_per_transaction",
+    "max_pred_locks_per_relation",
+    "max_pred_locks_per_page",
+];
+
 const LIST: &str = include_str!("known_settings.txt");
 
 fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -1,6 +1,7 @@
 //! The loader: a scenario file in, a [`Scenario`](super::Scenario) or all its mistakes out.
 
 mod claims;
+mod cluster;
 mod document;
 mod duration;
 mod entry;
@@ -13,6 +14,7 @@ mod names;
 mod node;
 mod read;
 mod release_range;
+mod server;
 mod sessions;
 mod settings;
 mod sql;
@@ -25,5 +27,5 @@ mod values;
 
 pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};
-pub use known_settings::SUPERUSER_SETTINGS;
+pub use known_settings::{SERVER_SETTINGS, SUPERUSER_SETTINGS};
 pub use read::{ReadError, ReadErrorKind, read};

@@ -244,7 +244,7 @@ fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node
         .and_then(|node| isolation(mistakes, node));
     session.settings = fields
         .get("settings")
-        .map(|node| settings::read(mistakes, node))
+        .map(|node| settings::of_session(mistakes, node))
         .unwrap_or_default();
     session.setup = fields
         .get("setup")

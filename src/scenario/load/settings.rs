@@ -1,10 +1,10 @@
-//! Server settings of a session.
+//! Server settings, of a session or of a server.
 
 use std::collections::HashMap;
 
 use super::super::model::Setting;
 use super::super::source::{Span, Spanned};
-use super::known_settings::{self, Context};
+use super::known_settings::{self, Context, SERVER_SETTINGS};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::{Entry, Kind, Node};
@@ -33,21 +33,34 @@ pub(super) fn may_be_set(word: &str) -> bool {
     known_settings::names().any(|name| name == word)
 }
 
+/// Whether a setting may be given; reports why not.
+type Check = fn(&mut Mistakes, &Entry, &str) -> bool;
+
 /// Reads the `settings:` of a session.
-pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
+pub(super) fn of_session(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
+    read(mistakes, node, "lock_timeout: 2s", check_of_session)
+}
+
+/// Reads the `settings:` of a server of the case's own.
+pub(super) fn of_server(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
+    let example = "max_prepared_transactions: 10";
+    read(mistakes, node, example, check_of_server)
+}
+
+fn read(mistakes: &mut Mistakes, node: &Node, example: &str, check: Check) -> Vec<Setting> {
     let Kind::Mapping(entries) = &node.kind else {
         values::expected(
             mistakes,
             node,
             "a mapping of settings to values",
-            "write `settings: { lock_timeout: 2s }`",
+            &format!("write `settings: {{ {example} }}`"),
         );
         return Vec::new();
     };
     let mut settings: Vec<Setting> = Vec::new();
     let mut places: HashMap<String, Span> = HashMap::new();
     for entry in entries.iter().filter(|entry| !entry.key.is_empty()) {
-        let Some(setting) = setting(mistakes, entry) else {
+        let Some(setting) = setting(mistakes, entry, check) else {
             continue;
         };
         // YAML's keys differ by case, the server's do not.
@@ -69,9 +82,9 @@ pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
     settings
 }
 
-fn setting(mistakes: &mut Mistakes, entry: &Entry) -> Option<Setting> {
+fn setting(mistakes: &mut Mistakes, entry: &Entry, check: Check) -> Option<Setting> {
     let name = entry.key.to_ascii_lowercase();
-    let allowed = check_name(mistakes, entry, &name);
+    let allowed = check(mistakes, entry, &name);
     let help = "write the value as `SET` takes it: `lock_timeout: 2s`";
     let value = match &entry.value.kind {
         // An empty text between quotes is a value that some settings take.
@@ -99,15 +112,59 @@ fn setting(mistakes: &mut Mistakes, entry: &Entry) -> Option<Setting> {
     })
 }
 
-fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
-    let refuse = |mistakes: &mut Mistakes, message: String, label: &str, help: Option<String>| {
-        mistakes.report(
-            Mistake::new(entry.key_span, message)
-                .label(label)
-                .maybe_help(help),
-        );
-        false
+/// Reports a setting that may not be given.
+fn refuse(
+    mistakes: &mut Mistakes,
+    entry: &Entry,
+    message: String,
+    label: &str,
+    help: Option<String>,
+) -> bool {
+    mistakes.report(
+        Mistake::new(entry.key_span, message)
+            .label(label)
+            .maybe_help(help),
+    );
+    false
+}
+
+fn check_of_server(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
+    if SERVER_SETTINGS.contains(&name) {
+        return true;
+    }
+    let (message, label, help) = match known_settings::context(name) {
+        Some(Context::User) => (
+            format!("`{name}` is set for a session"),
+            "not here",
+            format!(
+                "write it under a session: `sessions: {{ A: {{ settings: {{ {name}: … }} }} }}`"
+            ),
+        ),
+        Some(_) => (
+            format!("a scenario cannot set `{name}`"),
+            "not among those known to be harmless",
+            format!("a server may be given {}", listed_server_settings()),
+        ),
+        None => (
+            format!("PostgreSQL has no setting `{}`", values::shown(&entry.key)),
+            "unknown setting",
+            names::suggestion(
+                mistakes,
+                name,
+                SERVER_SETTINGS.iter().copied(),
+                "a server may be given",
+            )
+            .unwrap_or_default(),
+        ),
     };
+    refuse(mistakes, entry, message, label, Some(help))
+}
+
+fn listed_server_settings() -> String {
+    names::listed(SERVER_SETTINGS.iter().copied())
+}
+
+fn check_of_session(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
     let shown = values::shown(&entry.key);
     let well_formed = name.split('.').all(|part| {
         part.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -118,6 +175,7 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
     if !well_formed {
         return refuse(
             mistakes,
+            entry,
             format!("`{shown}` cannot be the name of a setting"),
             "not a setting",
             Some(
@@ -129,6 +187,7 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
     if let Some((_, help)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
         return refuse(
             mistakes,
+            entry,
             format!("`{name}` is not set here"),
             "this has another place",
             Some((*help).to_owned()),
@@ -142,6 +201,7 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
         Some(Context::Superuser) if known_settings::SUPERUSER_SETTINGS.contains(&name) => true,
         Some(Context::Superuser) => refuse(
             mistakes,
+            entry,
             format!("only a superuser may set `{name}`"),
             "scenarios run without superuser rights",
             Some(format!(
@@ -151,12 +211,20 @@ fn check_name(mistakes: &mut Mistakes, entry: &Entry, name: &str) -> bool {
         ),
         Some(Context::Server) => refuse(
             mistakes,
+            entry,
             format!("`{name}` belongs to the whole server"),
             "a session cannot set it",
-            Some("every server starts alike; leave it out".to_owned()),
+            Some(if SERVER_SETTINGS.contains(&name) {
+                format!(
+                    "give the case a server of its own: `server: {{ own: true, settings: {{ {name}: … }} }}`"
+                )
+            } else {
+                "every server starts alike; leave it out".to_owned()
+            }),
         ),
         None => refuse(
             mistakes,
+            entry,
             format!("PostgreSQL has no setting `{shown}`"),
             "unknown setting",
             names::closest(mistakes, name, known_settings::names())

@@ -65,7 +65,7 @@ fn check(mistakes: &mut Mistakes, sql: &SqlText) {
 }
 
 /// Where a piece of the SQL stands in the file.
-fn place(mistakes: &Mistakes, sql: &SqlText, range: Range<usize>) -> Span {
+pub(super) fn place(mistakes: &Mistakes, sql: &SqlText, range: Range<usize>) -> Span {
     let source = &mistakes.source().text;
     let start = sql.origin(range.start);
     let end = sql.origin(range.end.max(range.start + 1) - 1) + 1;

@@ -1,11 +1,13 @@
 //! SQL, cut into statements as psql cuts it.
 
+mod cluster_wide;
 mod copy;
 mod lexer;
 mod problem;
 mod split;
 mod statement;
 
+pub(crate) use cluster_wide::{ClusterWide, cluster_wide};
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub use problem::{SplitProblem, SplitProblemKind};

@@ -19,7 +19,7 @@ mod unpack;
 pub use environment::{Environment, cache_folder};
 pub use error::{ServerError, ServerErrorKind};
 pub use progress::Progress;
-pub use start::{Server, fetch, start};
+pub use start::{Server, fetch, start, start_with};
 
 use randomness::{hex, random, secret};
 use start::blocking;

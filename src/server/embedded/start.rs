@@ -29,7 +29,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// notices at once and ends.
 #[derive(Debug)]
 pub struct Server {
-    release: Release,
+    pin: Pin,
+    environment: Environment,
     endpoint: Endpoint,
     scripted: Endpoint,
     keeper: Keeper,
@@ -58,7 +59,7 @@ pub async fn fetch(
 ///
 /// ```no_run
 /// use lockstep::server::embedded::{self, Environment};
-/// use lockstep::server::{Databases, Pins};
+/// use lockstep::server::{Databases, Pins, Reach};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let environment = Environment {
@@ -72,10 +73,10 @@ pub async fn fetch(
 /// let pin = Pins::built_in().major(18).ok_or("not pinned")?;
 /// let server = embedded::start(pin, &environment, &|progress| eprintln!("-- {progress} …")).await?;
 ///
-/// let role = server.scripted_endpoint();
-/// let databases = Databases::connect(server.endpoint(), &role.user).await?;
+/// let (superuser, scripted) = (server.endpoint(), server.scripted_endpoint());
+/// let databases = Databases::connect(superuser, scripted, Reach::Database).await?;
 /// let database = databases.create().await?;
-/// // Sessions connect to `database.name` as `role`.
+/// // Sessions connect to `database.name` as `database.role`.
 /// databases.remove(&database).await?;
 /// server.stop().await;
 /// # Ok(())
@@ -90,13 +91,29 @@ pub async fn start(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
+    start_with(pin, environment, &[], report).await
+}
+
+/// Starts a server as [`start`] does, with settings that other servers do not have. They go before
+/// those of databases and roles only, as if they stood in the configuration file.
+///
+/// # Errors
+///
+/// Those of [`start`]; a server that does not take a setting says so in its log, which
+/// [`ServerErrorKind::Failed`] holds.
+pub async fn start_with(
+    pin: &Pin,
+    environment: &Environment,
+    settings: &[(String, String)],
+    report: Reporter<'_>,
+) -> Result<Server, ServerError> {
     let bases = folder::bases(environment);
     let sweeping = tokio::task::spawn_blocking(move || {
         for base in bases {
             sweep::sweep(&base);
         }
     });
-    let server = start_server(pin, environment, report).await;
+    let server = start_server(pin, environment, settings, report).await;
     // A sweep that fails leaves rubbish, which is no reason to have no server.
     let _ = sweeping.await;
     server
@@ -105,6 +122,7 @@ pub async fn start(
 async fn start_server(
     pin: &Pin,
     environment: &Environment,
+    settings: &[(String, String)],
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
     let cache = cache_folder(environment);
@@ -115,7 +133,10 @@ async fn start_server(
     let template = template::obtain(release, &programs, &cache, environment, report).await?;
 
     let (superuser, scripted) = (secret(), secret());
-    let arguments = [programs.into_os_string(), template.into_os_string()];
+    let mut arguments = vec![programs.into_os_string(), template.into_os_string()];
+    for (name, value) in settings {
+        arguments.extend(["-c".into(), format!("{name}={value}").into()]);
+    }
     let keeper = keep(&arguments, environment).await?;
     wait_until_ready(&keeper).await?;
 
@@ -133,7 +154,8 @@ async fn start_server(
     .map_err(|_| ServerErrorKind::Refused("it does not answer".to_owned()))?
     .map_err(|error| ServerErrorKind::Refused(explain(&error)))?;
     Ok(Server {
-        release,
+        pin: pin.clone(),
+        environment: environment.clone(),
         endpoint: endpoint(SUPERUSER, superuser),
         scripted: endpoint(SCRIPTED, scripted),
         keeper,
@@ -234,7 +256,17 @@ impl Server {
     /// The release that runs.
     #[must_use]
     pub fn release(&self) -> Release {
-        self.release
+        self.pin.release
+    }
+
+    /// The pin it was started from.
+    pub(in crate::server) const fn pin(&self) -> &Pin {
+        &self.pin
+    }
+
+    /// The machine it was started on.
+    pub(in crate::server) const fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// The superuser that Lockstep itself uses. Nothing that a scenario brings may run as it.

@@ -85,7 +85,7 @@ pub(super) async fn make_role(
             .batch_execute(&format!("GRANT {name} TO {me}{how}"))
             .await;
         if let Err(cause) = granted {
-            drop_role(client, endpoint.run).await.ok();
+            drop_role(client, &role_name(endpoint.run)).await.ok();
             return Err(refused("becoming a member of the scenarios' role")(cause));
         }
     }
@@ -97,15 +97,15 @@ pub(super) async fn make_role(
     Ok(scripted)
 }
 
-/// Drops the role that a run has made, if it has.
-pub(super) async fn drop_role(client: &Client, run: u64) -> Result<(), tokio_postgres::Error> {
+/// Drops a role that a run has made, if it has. Its name needs no quoting.
+pub(super) async fn drop_role(client: &Client, name: &str) -> Result<(), tokio_postgres::Error> {
     client
-        .batch_execute(&format!("DROP ROLE IF EXISTS {}", role_name(run)))
+        .batch_execute(&format!("DROP ROLE IF EXISTS {name}"))
         .await
 }
 
 /// The name of the role that a run makes; it needs no quoting.
-fn role_name(run: u64) -> String {
+pub(super) fn role_name(run: u64) -> String {
     format!("lockstep_{run:016x}")
 }
 

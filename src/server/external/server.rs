@@ -7,11 +7,11 @@ use tokio_postgres::Client;
 
 use super::environment::Environment;
 use super::error::{ExternalError, ExternalErrorKind};
-use super::rights::{Rights, drop_role, make_role, refused};
+use super::rights::{Rights, drop_role, make_role, refused, role_name};
 use super::sweep;
 use super::target::Target;
 use super::url::ConnectionUrl;
-use crate::server::{CaseDatabase, Databases, Endpoint, Release, settings};
+use crate::server::{CaseDatabase, Databases, Endpoint, Reach, Release, settings};
 use crate::transcript::Answer;
 use crate::wire::{self, Incoming, Startup};
 
@@ -184,7 +184,7 @@ async fn scripted(
         match made {
             Ok(made) => return Ok(made),
             Err(error) => {
-                drop_role(control, endpoint.run).await.ok();
+                drop_role(control, &role_name(endpoint.run)).await.ok();
                 let is_about_role = matches!(
                     error.kind(),
                     ExternalErrorKind::ScriptedRefused(_)
@@ -226,26 +226,28 @@ async fn scripted(
 /// Makes a database and logs in as a scenario does, to see whether that is possible, and who
 /// answers.
 async fn try_out(endpoint: &Endpoint, scripted: &Endpoint) -> Result<(), ExternalError> {
-    let databases = Databases::connect(endpoint, &scripted.user).await?;
+    let databases = Databases::connect(endpoint, scripted, Reach::Database).await?;
     let database = databases.create().await?;
-    let logged_in = log_in(scripted, &database).await;
+    let logged_in = log_in(&database).await;
     let removed = databases.remove(&database).await;
+    let closed = databases.close().await;
     logged_in?;
-    Ok(removed?)
+    removed?;
+    Ok(closed?)
 }
 
-async fn log_in(scripted: &Endpoint, database: &CaseDatabase) -> Result<(), ExternalError> {
+async fn log_in(database: &CaseDatabase) -> Result<(), ExternalError> {
+    let role = &database.role;
     let startup = Startup {
-        user: scripted.user.clone(),
-        password: scripted.password.clone(),
+        user: role.user.clone(),
+        password: role.password.clone(),
         database: database.name.clone(),
         application_name: "lockstep".to_owned(),
         options: Vec::new(),
     };
-    let (mut sender, mut receiver) =
-        wire::connect_with_tls(&scripted.address, &scripted.tls, &startup)
-            .await
-            .map_err(|error| ExternalErrorKind::ScriptedRefused(error.kind.to_string()))?;
+    let (mut sender, mut receiver) = wire::connect_with_tls(&role.address, &role.tls, &startup)
+        .await
+        .map_err(|error| ExternalErrorKind::ScriptedRefused(error.kind.to_string()))?;
     let broken = |error: &dyn fmt::Display| ExternalErrorKind::Broken(error.to_string());
     sender
         .query("SELECT pg_backend_pid();")
@@ -313,7 +315,7 @@ impl Server {
         if self.scripted.user == self.endpoint.user {
             return Ok(());
         }
-        drop_role(&self.control, self.endpoint.run)
+        drop_role(&self.control, &role_name(self.endpoint.run))
             .await
             .map_err(|error| crate::server::database::explain(&error))
     }

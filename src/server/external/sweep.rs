@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 
 use super::rights::drop_role;
 use crate::server::Endpoint;
-use crate::server::database::{drop_database, prefix};
+use crate::server::database::{drop_database, explain, prefix};
 
 /// Names and owners of the form that runs give, whose run is dead, as far as the role may drop
 /// them. The databases are looked at before the locks: a run that begins in between is not seen.
@@ -18,16 +18,16 @@ const DEAD_DATABASES: &str = "
         SELECT datname::text AS name, substr(datname, 10, 16) AS run, datdba
         FROM pg_database WHERE datname ~ '^lockstep_[0-9a-f]{16}_[0-9]+$')
     SELECT name FROM found JOIN pg_roles owner ON owner.oid = datdba
-    WHERE (owner.rolname = current_user OR owner.rolname = 'lockstep_' || run)
+    WHERE owner.rolname IN (current_user, 'lockstep_' || run, name)
       AND pg_has_role(datdba, 'MEMBER')
       AND NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
           AND lpad(to_hex(classid::int8), 8, '0') || lpad(to_hex(objid::int8), 8, '0') = run)";
 
 const DEAD_ROLES: &str = "
     WITH found AS MATERIALIZED (
-        SELECT oid, substr(rolname, 10) AS run
-        FROM pg_roles WHERE rolname ~ '^lockstep_[0-9a-f]{16}$' AND NOT rolsuper)
-    SELECT run FROM found
+        SELECT oid, rolname::text AS name, substr(rolname, 10, 16) AS run
+        FROM pg_roles WHERE rolname ~ '^lockstep_[0-9a-f]{16}(_[0-9]+)?$' AND NOT rolsuper)
+    SELECT name FROM found
     WHERE pg_has_role(oid, 'MEMBER')
       AND NOT EXISTS (SELECT FROM pg_database WHERE datdba = oid)
       AND NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
@@ -56,14 +56,12 @@ pub(super) async fn sweep(
         }
     }
     for row in client.query(DEAD_ROLES, &[]).await? {
-        if let Ok(run) = u64::from_str_radix(row.get(0), 16) {
-            drop_role(client, run).await.ok();
-        }
+        drop_role(client, row.get(0)).await.ok();
     }
     Ok(count)
 }
 
-/// Drops the databases of the run itself; gives what was in the way.
+/// Drops the databases of the run itself, and the roles of its cases; gives what was in the way.
 pub(super) async fn drop_own(client: &Client, endpoint: &Endpoint) -> Result<(), String> {
     let own = client
         .query(
@@ -71,11 +69,23 @@ pub(super) async fn drop_own(client: &Client, endpoint: &Endpoint) -> Result<(),
             &[&prefix(endpoint.run)],
         )
         .await
-        .map_err(|error| crate::server::database::explain(&error))?;
+        .map_err(|error| explain(&error))?;
     let mut trouble = Ok(());
     for row in own {
         if let Err(error) = drop_database(client, endpoint, row.get(0)).await {
             trouble = Err(error.to_string());
+        }
+    }
+    let roles = client
+        .query(
+            "SELECT rolname::text FROM pg_roles WHERE starts_with(rolname::text, $1)",
+            &[&prefix(endpoint.run)],
+        )
+        .await
+        .map_err(|error| explain(&error))?;
+    for row in roles {
+        if let Err(error) = drop_role(client, row.get(0)).await {
+            trouble = Err(explain(&error));
         }
     }
     trouble

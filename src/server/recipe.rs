@@ -1,0 +1,35 @@
+//! How a server was started, to start another one like it.
+
+use super::embedded::{self, Environment};
+use super::pins::Pin;
+use super::provider::StartError;
+use super::running::Server;
+
+/// How a server was started: the same provider and release give a case a server of its own.
+#[derive(Debug, Clone)]
+pub enum Recipe {
+    /// Programs that Lockstep runs by itself.
+    Embedded {
+        /// The release.
+        pin: Pin,
+        /// The machine.
+        environment: Environment,
+    },
+}
+
+impl Recipe {
+    /// Starts one more, with settings that the others do not have. Their names must be among
+    /// [`crate::scenario::SERVER_SETTINGS`].
+    ///
+    /// # Errors
+    ///
+    /// When none can be had; a server that does not take a setting says so in the error.
+    pub async fn start(&self, settings: &[(String, String)]) -> Result<Server, StartError> {
+        match self {
+            Self::Embedded { pin, environment } => Ok(Server::Embedded(
+                // What could be told of was done for the first server.
+                embedded::start_with(pin, environment, settings, &|_| ()).await?,
+            )),
+        }
+    }
+}
