@@ -74,7 +74,8 @@ async fn rename(client: TcpStream, socket: PathBuf) {
     let (mut from_server, mut to_server) = server.into_split();
     let there = tokio::io::copy(&mut from_client, &mut to_server);
     let back = async {
-        let mut said = Vec::new();
+        // As much as the server sends at once, so that no message is cut in two.
+        let mut said = Vec::with_capacity(1 << 16);
         while from_server.read_buf(&mut said).await.is_ok_and(|n| n > 0) {
             let header = b"K\0\0\0\x0c";
             if let Some(at) = said.windows(9).position(|bytes| bytes.starts_with(header)) {
