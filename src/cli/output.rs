@@ -3,12 +3,16 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
 use super::args::Color;
 use super::environment::Environment;
 use crate::scenario::{Diagnostic, RenderStyle, render};
+
+/// Whether something could not be printed; standard output belongs to the whole process.
+static IS_OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -40,7 +44,22 @@ impl Output {
     /// Prints results. A reader that has gone away (`| head`) is no error.
     pub(super) fn print(self, text: &str) {
         let mut out = io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                if !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed) {
+                    self.fail(
+                        format_args!("failed to write to standard output: {error}"),
+                        None,
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether results could not be printed although somebody wanted them.
+    pub(super) fn is_lost() -> bool {
+        IS_OUTPUT_LOST.load(Ordering::Relaxed)
     }
 
     /// Says something about what the program does.

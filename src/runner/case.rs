@@ -1,5 +1,6 @@
 //! One case from its empty database to its end.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::expect::server_error;
@@ -7,18 +8,24 @@ use super::live::Answered;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
-use super::trouble::tell;
+use super::trouble::{Place, tell};
 use crate::scenario::{
-    Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Span, SqlText,
+    Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Setting, Span, Spanned,
+    SqlText,
 };
-use crate::server::{CaseDatabase, Databases, Endpoint};
-use crate::transcript::Answer;
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint};
+use crate::transcript::{Answer, EventKind, ServerMessage, Severity, Transcript};
 use crate::wire::{self, ConnectError, Startup};
+
+/// How long what the runner asks for itself may take: a database, a look, a connection.
+pub(crate) const OWN_LIMIT: Duration = Duration::from_secs(60);
 
 /// What the cases of one worker share: connections of the runner's own to one server.
 pub(crate) struct Stage {
     /// Makes and drops the databases.
     pub databases: Databases,
+    /// The runner itself.
+    endpoint: Endpoint,
     /// Whom the scenario's connections log in as.
     pub scripted: Endpoint,
     /// Asks who waits for whom.
@@ -34,13 +41,14 @@ impl Stage {
         scripted: &Endpoint,
         limit: Duration,
     ) -> Result<Self, Trouble> {
+        let databases = within_limit(Databases::connect(endpoint, &scripted.user));
+        let observer = within_limit(Observer::connect(endpoint));
         Ok(Self {
-            databases: Databases::connect(endpoint, &scripted.user)
-                .await
+            databases: databases.await?.map_err(|error| failed(&error))?,
+            observer: observer
+                .await?
                 .map_err(|error| Trouble::Server(tell(&error)))?,
-            observer: Observer::connect(endpoint)
-                .await
-                .map_err(|error| Trouble::Server(tell(&error)))?,
+            endpoint: endpoint.clone(),
             scripted: scripted.clone(),
             limit,
         })
@@ -50,28 +58,49 @@ impl Stage {
     pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
         let limit = scenario.timeout.unwrap_or(self.limit);
         let mut replay = Replay::new(scenario, &self.observer, limit);
-        let database = match self.databases.create().await {
+        let created = within_limit(self.databases.create()).await;
+        let database = match created.and_then(|made| made.map_err(|error| failed(&error))) {
             Ok(database) => database,
-            Err(error) => {
+            Err(trouble) => {
                 return Outcome {
                     transcript: replay.transcript,
-                    trouble: Some(Trouble::Server(tell(&error))),
+                    trouble: Some(trouble),
                 };
             }
         };
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
         replay.close().await;
-        if let Err(error) = self.databases.remove(&database).await {
-            // What went wrong first says more.
-            trouble.get_or_insert(Trouble::Server(tell(&error)));
+        if !matches!(trouble, Some(Trouble::Server(_)))
+            && !self.is_sound(&replay.transcript).await
+        {
+            trouble = Some(Trouble::Server("the server failed".to_owned()));
         }
-        if !matches!(trouble, Some(Trouble::Server(_))) && !self.observer.answers().await {
-            trouble = Some(Trouble::Server("the server is gone".to_owned()));
+        if !matches!(trouble, Some(Trouble::Server(_))) {
+            let removed = within_limit(self.databases.remove(&database)).await;
+            if let Err(why) = removed.and_then(|removed| removed.map_err(|error| failed(&error))) {
+                // What went wrong first says more.
+                trouble.get_or_insert(why);
+            }
         }
         Outcome {
             transcript: replay.transcript,
             trouble,
         }
+    }
+
+    /// Whether the server is as it was before the case: what was observed is worth nothing if it
+    /// crashed meanwhile or is being shut down.
+    async fn is_sound(&self, transcript: &Transcript) -> bool {
+        let loss = Loss::in_transcript(transcript);
+        if loss == Some(Loss::Silent) && !self.observer.outlives_a_crash().await {
+            return false;
+        }
+        let is_open = async || {
+            // A server that is being shut down serves whom it has a while longer, but nobody new.
+            loss.is_none() || Observer::connect(&self.endpoint).await.is_ok()
+        };
+        let asked = within_limit(async { self.observer.answers().await && is_open().await });
+        asked.await.unwrap_or(false)
     }
 
     async fn replay_in(
@@ -84,7 +113,7 @@ impl Stage {
         if let Some(setup) = &scenario.setup {
             // A connection of its own, so that nothing it has set is seen by the checks.
             self.enter(database, replay, outside).await?;
-            replay.run_apart(outside, setup).await?;
+            replay.run_fixture(outside, setup).await?;
             replay.leave(outside).await;
         }
         for at in (0..scenario.sessions.len()).map(SessionIndex) {
@@ -93,7 +122,7 @@ impl Stage {
         self.enter(database, replay, outside).await?;
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(setup) = &session.setup {
-                replay.run_apart(SessionIndex(at), setup).await?;
+                replay.run_fixture(SessionIndex(at), setup).await?;
             }
         }
         if let Err((step, halt)) = replay.play().await {
@@ -101,15 +130,15 @@ impl Stage {
                 .steps
                 .get(step)
                 .map_or(Span { start: 0, end: 0 }, |step| step.span);
-            return Err(replay.trouble(halt, span).await);
+            return Err(replay.trouble(halt, span, Place::Step).await);
         }
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(teardown) = &session.teardown {
-                replay.run_apart(SessionIndex(at), teardown).await?;
+                replay.run_fixture(SessionIndex(at), teardown).await?;
             }
         }
         if let Some(teardown) = &scenario.teardown {
-            replay.run_apart(outside, teardown).await?;
+            replay.run_fixture(outside, teardown).await?;
         }
         Ok(())
     }
@@ -156,7 +185,13 @@ impl Stage {
                 .databases
                 .with_superuser_settings(database, &reserved)
                 .await;
-            set.map_err(|error| Trouble::Server(tell(&error)))?;
+            set.map_err(|error| match error.refusal() {
+                Some(refusal) => {
+                    refused_setting(replay.scenario, session, refusal.message(), refusal.hint())
+                        .unwrap_or_else(|| failed(&error))
+                }
+                None => failed(&error),
+            })?;
         }
         let connected = tokio::time::timeout(
             replay.limit,
@@ -165,7 +200,7 @@ impl Stage {
         .await;
         if !reserved.is_empty() {
             let reset = self.databases.reset_superuser_settings(database).await;
-            reset.map_err(|error| Trouble::Server(tell(&error)))?;
+            reset.map_err(|error| failed(&error))?;
         }
         let (sender, receiver) = match connected {
             Ok(Ok(halves)) => halves,
@@ -183,7 +218,11 @@ impl Stage {
                 span: role.span,
                 origins: Vec::new(),
             };
-            replay.run_apart(at, &sql).await?;
+            for answered in replay.run_apart(at, &sql).await? {
+                if let Some(error) = answered.error() {
+                    return Err(refused_role(replay.scenario, role, error));
+                }
+            }
         }
         Ok(())
     }
@@ -192,63 +231,135 @@ impl Stage {
 impl Replay<'_> {
     /// Runs SQL that is no step: it must end, without an error, and leaves nothing in the
     /// transcript.
-    async fn run_apart(&mut self, session: SessionIndex, sql: &SqlText) -> Result<(), Trouble> {
-        let ended = match self.run(session, None, sql).await {
-            Ok(()) => self.await_end(session).await,
-            Err(halt) => Err(halt),
-        };
-        if let Err(halt) = ended {
-            return Err(self.trouble(halt, sql.span).await);
-        }
-        for answered in self.take_ended(session) {
-            if let Some(trouble) = self.failed(session, sql, &answered) {
-                return Err(trouble);
+    async fn run_fixture(&mut self, session: SessionIndex, sql: &SqlText) -> Result<(), Trouble> {
+        for answered in self.run_apart(session, sql).await? {
+            if let Some(error) = answered.error() {
+                return Err(Trouble::Invalid(server_error(
+                    &self.scenario.source,
+                    sql,
+                    &answered.statement,
+                    error,
+                )));
             }
         }
         Ok(())
     }
 
-    fn failed(&self, session: SessionIndex, sql: &SqlText, answered: &Answered) -> Option<Trouble> {
-        answered.answers.iter().find_map(|answer| match answer {
-            Answer::Error(error) => Some(Trouble::Invalid(server_error(
-                &self.scenario.source,
-                sql,
-                &answered.statement,
-                error,
-            ))),
-            Answer::ConnectionLost => Some(Trouble::Server(format!(
-                "the connection of {} is lost",
-                self.name(session)
-            ))),
-            _ => None,
-        })
+    /// Runs SQL that is no step to its end, and gives what was answered.
+    async fn run_apart(
+        &mut self,
+        session: SessionIndex,
+        sql: &SqlText,
+    ) -> Result<Vec<Answered>, Trouble> {
+        let ended = match self.run(session, None, sql).await {
+            Ok(()) => self.await_end(session).await,
+            Err(halt) => Err(halt),
+        };
+        if let Err(halt) = ended {
+            return Err(self.trouble(halt, sql.span, Place::Apart).await);
+        }
+        let ended = self.take_ended(session);
+        let is_lost = |answered: &Answered| {
+            answered.error().is_none() && answered.answers.contains(&Answer::ConnectionLost)
+        };
+        if ended.iter().any(is_lost) {
+            let name = self.name(session);
+            return Err(Trouble::Server(format!("the connection of {name} is lost")));
+        }
+        Ok(ended)
     }
+}
+
+/// How a session lost its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Loss {
+    /// With a FATAL: it was terminated, or idle for too long.
+    Told,
+    /// Without: its backend crashed, or the server did.
+    Silent,
+}
+
+impl Loss {
+    /// The worst in a transcript.
+    fn in_transcript(transcript: &Transcript) -> Option<Self> {
+        let mut worst = None;
+        // A session that is used again after its end has nothing new to tell.
+        let mut lost = BTreeSet::new();
+        for event in &transcript.events {
+            if let EventKind::Answered {
+                session, answers, ..
+            } = &event.kind
+                && answers.contains(&Answer::ConnectionLost)
+                && lost.insert(*session)
+            {
+                let is_told = answers.iter().any(|answer| {
+                    matches!(answer, Answer::Error(error) if error.severity == Severity::Fatal)
+                });
+                worst = worst.max(Some(if is_told { Self::Told } else { Self::Silent }));
+            }
+        }
+        worst
+    }
+}
+
+/// What the runner asks of the server for itself is answered in time, or the server has failed.
+async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
+    tokio::time::timeout(OWN_LIMIT, asked).await.map_err(|_| {
+        let seconds = OWN_LIMIT.as_secs();
+        Trouble::Server(format!("the server does not answer within {seconds} s"))
+    })
+}
+
+fn failed(error: &DatabaseError) -> Trouble {
+    Trouble::Server(error.to_string())
 }
 
 /// A connection that the server refuses because of what the scenario asks of it is the scenario's
 /// fault; any other is not.
 fn refused(scenario: &Scenario, session: Option<&Session>, error: &ConnectError) -> Trouble {
-    let named = |message: &str| {
-        session?
-            .settings
-            .iter()
-            .find(|setting| message.contains(&setting.name.value))
-            .map(|s| s.name.span)
-    };
-    match error
+    error
         .refusal()
-        .map(|refusal| (refusal, named(&refusal.message)))
-    {
-        Some((refusal, Some(span))) => Trouble::Invalid(Diagnostic {
-            source: scenario.source.clone(),
-            message: refusal.message.clone(),
-            span,
-            label: "the server refuses this setting".to_owned(),
-            related: Vec::new(),
-            help: refusal.hint.clone(),
-        }),
-        _ => Trouble::Server(tell(error)),
-    }
+        .and_then(|refusal| {
+            refused_setting(
+                scenario,
+                session,
+                &refusal.message,
+                refusal.hint.as_deref(),
+            )
+        })
+        .unwrap_or_else(|| Trouble::Server(tell(error)))
+}
+
+/// The setting of a session that the server's message names between its quotes.
+fn refused_setting(
+    scenario: &Scenario,
+    session: Option<&Session>,
+    message: &str,
+    hint: Option<&str>,
+) -> Option<Trouble> {
+    // The server keeps some names in mixed case: "DateStyle".
+    let lower = message.to_ascii_lowercase();
+    let names = |setting: &&Setting| lower.contains(&format!("\"{}\"", setting.name.value));
+    let setting = session?.settings.iter().find(names)?;
+    Some(Trouble::Invalid(Diagnostic {
+        source: scenario.source.clone(),
+        message: message.to_owned(),
+        span: setting.name.span,
+        label: "the server refuses this setting".to_owned(),
+        related: Vec::new(),
+        help: hint.map(str::to_owned),
+    }))
+}
+
+fn refused_role(scenario: &Scenario, role: &Spanned<String>, error: &ServerMessage) -> Trouble {
+    Trouble::Invalid(Diagnostic {
+        source: scenario.source.clone(),
+        message: error.message.clone(),
+        span: role.span,
+        label: "the server refuses this role".to_owned(),
+        related: Vec::new(),
+        help: error.hint.clone(),
+    })
 }
 
 fn quote_identifier(name: &str) -> String {

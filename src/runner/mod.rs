@@ -5,6 +5,7 @@ mod case;
 mod cast;
 mod event;
 pub mod expect;
+mod failure;
 mod live;
 mod observer;
 mod outcome;

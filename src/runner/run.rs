@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 use super::case::Stage;
 use super::event::{CaseId, RunEvent};
-use super::outcome::{CaseResult, Outcome, Verdict};
+use super::failure::{Failure, failure};
+use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
 use crate::scenario::Scenario;
 use crate::server::{Endpoint, Server};
 use crate::transcript::Transcript;
@@ -40,6 +42,7 @@ pub async fn run(
     let shared = Arc::new(Shared {
         next: AtomicUsize::new(0),
         enough: AtomicBool::new(false),
+        is_gone: AtomicBool::new(false),
         endpoint: server.endpoint().clone(),
         scripted: server.scripted_endpoint().clone(),
         cases,
@@ -48,16 +51,32 @@ pub async fn run(
         events,
     });
     let mut workers = tokio::task::JoinSet::new();
+    let (ask, mut questions) = unbounded_channel();
     for _ in 0..options.jobs.min(shared.cases.len()) {
-        workers.spawn(Arc::clone(&shared).work());
+        workers.spawn(Arc::clone(&shared).work(ask.clone()));
     }
-    while let Some(ended) = workers.join_next().await {
-        if let Err(error) = ended
-            && error.is_panic()
-        {
-            std::panic::resume_unwind(error.into_panic());
+    loop {
+        tokio::select! {
+            Some(Question { what, answer }) = questions.recv() => {
+                // Nobody waits for it any more when the worker was ended.
+                let _ = answer.send(failure(server, &what).await);
+            }
+            ended = workers.join_next() => match ended {
+                Some(Err(error)) if error.is_panic() => {
+                    std::panic::resume_unwind(error.into_panic())
+                }
+                Some(_) => {}
+                None => break,
+            },
         }
     }
+}
+
+/// A worker asks why the server failed.
+struct Question {
+    /// How it was noticed.
+    what: String,
+    answer: oneshot::Sender<Failure>,
 }
 
 /// What the workers of a run share.
@@ -65,6 +84,8 @@ struct Shared {
     cases: Vec<CaseId>,
     next: AtomicUsize,
     enough: AtomicBool,
+    /// Whether the server has ended.
+    is_gone: AtomicBool,
     endpoint: Endpoint,
     scripted: Endpoint,
     options: RunOptions,
@@ -73,21 +94,15 @@ struct Shared {
 }
 
 impl Shared {
-    async fn work(self: Arc<Self>) {
-        let stage = Stage::connect(&self.endpoint, &self.scripted, self.options.limit).await;
+    async fn work(self: Arc<Self>, ask: UnboundedSender<Question>) {
+        let mut stage = None;
         while !self.enough.load(Ordering::Relaxed)
             && let Some(case) = self.cases.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             // Nobody listens any more when the run is being given up.
             let _ = self.events.send(RunEvent::Started(case.clone()));
             let began = Instant::now();
-            let outcome = match &stage {
-                Ok(stage) => stage.replay(&case.scenario).await,
-                Err(trouble) => Outcome {
-                    transcript: Transcript::default(),
-                    trouble: Some(trouble.clone()),
-                },
-            };
+            let outcome = self.replay(&case.scenario, &mut stage, &ask).await;
             let elapsed = began.elapsed();
             let verdict = (self.judge)(case, &outcome);
             if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
@@ -106,13 +121,62 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Replays a case on the worker's stage, which is set up where there is none (any more).
+    async fn replay(
+        &self,
+        scenario: &Scenario,
+        stage: &mut Option<Stage>,
+        ask: &UnboundedSender<Question>,
+    ) -> Outcome {
+        if self.is_gone.load(Ordering::Relaxed) {
+            return without_server(Trouble::Server(
+                "the server had ended before this case began".to_owned(),
+            ));
+        }
+        let connected = match stage.take() {
+            Some(stage) => Ok(stage),
+            None => Stage::connect(&self.endpoint, &self.scripted, self.options.limit).await,
+        };
+        let mut outcome = match connected {
+            Ok(connected) => stage.insert(connected).replay(scenario).await,
+            Err(trouble) => without_server(trouble),
+        };
+        if let Some(Trouble::Server(what)) = &mut outcome.trouble {
+            // Its connections may be dead, or those of a server that is no more.
+            *stage = None;
+            let (answer, answered) = oneshot::channel();
+            let question = Question {
+                what: what.clone(),
+                answer,
+            };
+            if ask.send(question).is_ok()
+                && let Ok(Failure { reason, is_final }) = answered.await
+            {
+                self.is_gone.fetch_or(is_final, Ordering::Relaxed);
+                *what = reason;
+            }
+        }
+        outcome
+    }
+}
+
+fn without_server(trouble: Trouble) -> Outcome {
+    Outcome {
+        transcript: Transcript::default(),
+        trouble: Some(trouble),
+    }
+}
+
 /// Replays one scenario on a server.
 pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
-    match Stage::connect(server.endpoint(), server.scripted_endpoint(), limit).await {
+    let stage = Stage::connect(server.endpoint(), server.scripted_endpoint(), limit).await;
+    let mut outcome = match stage {
         Ok(stage) => stage.replay(scenario).await,
-        Err(trouble) => Outcome {
-            transcript: Transcript::default(),
-            trouble: Some(trouble),
-        },
+        Err(trouble) => without_server(trouble),
+    };
+    if let Some(Trouble::Server(what)) = &mut outcome.trouble {
+        *what = failure(server, what).await.reason;
     }
+    outcome
 }

@@ -1,5 +1,6 @@
 //! Settling: every session in flight has either finished or is proven to wait.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -23,6 +24,8 @@ impl Replay<'_> {
     /// early and then ever less often. An answer that arrives ends the looking at once.
     pub(crate) async fn settle(&mut self, deadline: Instant) -> Result<Settled, Halt> {
         let mut pause = FIRST_LOOK;
+        let mut proven = BTreeSet::new();
+        let mut are_signals_heeded = !self.may_signal;
         loop {
             self.take_arrivals().await?;
             let in_flight = self.in_flight();
@@ -33,7 +36,8 @@ impl Replay<'_> {
                 biased;
                 Some(arrival) = self.arrivals.recv() => {
                     self.receive(arrival).await?;
-                    pause = FIRST_LOOK;
+                    (pause, proven, are_signals_heeded) =
+                        (FIRST_LOOK, BTreeSet::new(), !self.may_signal);
                     continue;
                 }
                 () = pause_for(pause) => {}
@@ -45,21 +49,38 @@ impl Replay<'_> {
                 Some(arrival) = self.arrivals.recv() => {
                     // The answer overtook the look, which is worth nothing now.
                     self.receive(arrival).await?;
-                    pause = FIRST_LOOK;
+                    (pause, proven, are_signals_heeded) =
+                        (FIRST_LOOK, BTreeSet::new(), !self.may_signal);
                     continue;
                 }
                 seen = timeout_at(deadline, self.observer.look(&self.cast, &in_flight)) => {
                     seen.map_err(|_| Halt::TimeLimit)?.map_err(Halt::Observer)?
                 }
             };
-            let mut settled: Settled = Vec::with_capacity(in_flight.len());
-            for (session, standing) in standings(&seen) {
-                if let Standing::Waiting(blockers) = standing {
-                    settled.push((session, blockers));
+            let mut waiting: Settled = Vec::with_capacity(in_flight.len());
+            let mut are_exact = true;
+            for (session, standing) in standings(&seen, &proven) {
+                if let Standing::Waiting { blockers, settled } = standing {
+                    waiting.push((session, blockers));
+                    are_exact &= settled;
                 }
             }
-            if settled.len() == in_flight.len() {
-                return Ok(settled);
+            let before = proven.len();
+            proven = waiting.iter().map(|(session, _)| *session).collect();
+            if waiting.len() == in_flight.len() && are_exact {
+                if are_signals_heeded {
+                    return Ok(waiting);
+                }
+                timeout_at(deadline, self.observer.have_signals_heeded())
+                    .await
+                    .map_err(|_| Halt::TimeLimit)?
+                    .map_err(Halt::Observer)?;
+                are_signals_heeded = true;
+                proven.clear();
+            }
+            if proven.len() > before {
+                // Another link of a chain is proven; the next one can be at once.
+                pause = FIRST_LOOK;
             }
         }
     }

@@ -39,6 +39,14 @@ pub struct DatabaseError {
     cause: tokio_postgres::Error,
 }
 
+impl DatabaseError {
+    /// The server's own words, when it was the server that refused.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&tokio_postgres::error::DbError> {
+        self.cause.as_db_error()
+    }
+}
+
 impl Databases {
     /// Connects with the rights to create databases, for `owner`.
     ///

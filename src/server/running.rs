@@ -44,6 +44,21 @@ impl Server {
         }
     }
 
+    /// Waits until the server has ended by itself, and says why.
+    pub async fn wait_for_failure(&self) -> String {
+        match self {
+            Self::Embedded(server) => server.wait_for_failure().await,
+        }
+    }
+
+    /// The end of the server's log, where it can be had.
+    #[must_use]
+    pub fn last_words(&self) -> Option<String> {
+        match self {
+            Self::Embedded(server) => Some(server.last_words()),
+        }
+    }
+
     /// Ends the server and removes what it has left.
     pub async fn stop(self) {
         match self {
