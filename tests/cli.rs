@@ -125,10 +125,7 @@ fn compare(folder: &Path, observed: &Observed) -> String {
         if expected != *observed {
             let diff = similar::TextDiff::from_lines(&expected, observed);
             let header = (format!("{} (expected)", path.display()), "observed");
-            let shown = diff
-                .unified_diff()
-                .header(&header.0, header.1)
-                .to_string();
+            let shown = diff.unified_diff().header(&header.0, header.1).to_string();
             differences.push_str(&shown);
         }
     }

@@ -3,12 +3,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lockstep::runner::{self, Outcome, Trouble, expect};
+use lockstep::runner::{self, CaseId, Outcome, RunOptions, Trouble, Verdict, expect};
 use lockstep::scenario::{self, Diagnostic, LoadError, RenderStyle, Scenario};
 use lockstep::server::Server;
 
@@ -34,7 +35,11 @@ fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut seen = outcome.transcript.text().as_str().to_owned();
     match &outcome.trouble {
         Some(Trouble::Invalid(diagnostic)) => {
-            write!(seen, "\n=== invalid\n{}", draw(std::slice::from_ref(diagnostic)))
+            write!(
+                seen,
+                "\n=== invalid\n{}",
+                draw(std::slice::from_ref(diagnostic))
+            )
         }
         Some(Trouble::Server(what)) => write!(seen, "\n=== server\n{what}\n"),
         None => Ok(()),
@@ -75,21 +80,32 @@ fn replays_give_what_their_snapshots_say() {
 
 /// What was seen of each, in their order; some are replayed at the same time on one server.
 async fn replay_all(scenarios: &[Arc<Scenario>], server: &Server) -> Vec<String> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let work = async || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let Some(scenario) = scenarios.get(at) else {
-                return done;
-            };
-            let outcome = runner::replay(scenario, server, LIMIT).await;
-            done.push((at, seen(scenario, &outcome)));
-        }
+    let cases = scenarios.iter().map(|scenario| CaseId {
+        scenario: Arc::clone(scenario),
+        case: "default".to_owned(),
+        release: server.release(),
+    });
+    let all: Arc<Mutex<BTreeMap<PathBuf, String>>> = Arc::default();
+    let judged = Arc::clone(&all);
+    let judge = move |case: &CaseId, outcome: &Outcome| {
+        let path = case.scenario.source.path.clone();
+        let seen = seen(&case.scenario, outcome);
+        judged.lock().expect("nobody panics").insert(path, seen);
+        Verdict::Pass
     };
-    const { assert!(SIDE_BY_SIDE == 4, "as many as are joined below") };
-    let (a, b, c, d) = tokio::join!(work(), work(), work(), work());
-    let mut all: Vec<(usize, String)> = [a, b, c, d].into_iter().flatten().collect();
-    all.sort();
-    all.into_iter().map(|(_, seen)| seen).collect()
+    let options = RunOptions {
+        jobs: SIDE_BY_SIDE,
+        limit: LIMIT,
+        fail_fast: false,
+    };
+    let (events, _nobody_listens) = tokio::sync::mpsc::unbounded_channel();
+    runner::run(cases.collect(), server, options, Arc::new(judge), events).await;
+    let mut all = all.lock().expect("nobody panics");
+    scenarios
+        .iter()
+        .map(|scenario| {
+            all.remove(&scenario.source.path)
+                .expect("each was replayed")
+        })
+        .collect()
 }

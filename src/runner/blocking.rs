@@ -195,7 +195,10 @@ mod tests {
             settled: false,
         };
         assert_eq!(first_look(&seen)[&C], not_yet);
-        assert_eq!(standings(&seen, &BTreeSet::from([B, C]))[&C], waits(&[A, B]));
+        assert_eq!(
+            standings(&seen, &BTreeSet::from([B, C]))[&C],
+            waits(&[A, B])
+        );
     }
 
     #[test]
@@ -245,7 +248,9 @@ mod tests {
     fn a_buffer_pin_is_waited_for_when_nobody_else_runs_at_two_looks() {
         let pinned = Sighting {
             session: B,
-            blockers: vec![SeenBlocker::Known(Blocker::WaitEvent(BUFFER_PIN.to_owned()))],
+            blockers: vec![SeenBlocker::Known(Blocker::WaitEvent(
+                BUFFER_PIN.to_owned(),
+            ))],
         };
         let standing = |settled| Standing::Waiting {
             blockers: vec![Blocker::WaitEvent(BUFFER_PIN.to_owned())],

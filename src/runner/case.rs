@@ -70,8 +70,7 @@ impl Stage {
         };
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
         replay.close().await;
-        if !matches!(trouble, Some(Trouble::Server(_)))
-            && !self.is_sound(&replay.transcript).await
+        if !matches!(trouble, Some(Trouble::Server(_))) && !self.is_sound(&replay.transcript).await
         {
             trouble = Some(Trouble::Server("the server failed".to_owned()));
         }
@@ -320,12 +319,7 @@ fn refused(scenario: &Scenario, session: Option<&Session>, error: &ConnectError)
     error
         .refusal()
         .and_then(|refusal| {
-            refused_setting(
-                scenario,
-                session,
-                &refusal.message,
-                refusal.hint.as_deref(),
-            )
+            refused_setting(scenario, session, &refusal.message, refusal.hint.as_deref())
         })
         .unwrap_or_else(|| Trouble::Server(tell(error)))
 }

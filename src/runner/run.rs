@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
+use tokio::sync::{RwLock, oneshot};
 
 use super::case::Stage;
 use super::event::{CaseId, RunEvent};
@@ -42,6 +42,7 @@ pub async fn run(
     let shared = Arc::new(Shared {
         next: AtomicUsize::new(0),
         enough: AtomicBool::new(false),
+        stage_door: RwLock::new(()),
         is_gone: AtomicBool::new(false),
         endpoint: server.endpoint().clone(),
         scripted: server.scripted_endpoint().clone(),
@@ -84,6 +85,8 @@ struct Shared {
     cases: Vec<CaseId>,
     next: AtomicUsize,
     enough: AtomicBool,
+    /// Held by every case while it is replayed; a case that must be alone shares it with nobody.
+    stage_door: RwLock<()>,
     /// Whether the server has ended.
     is_gone: AtomicBool,
     endpoint: Endpoint,
@@ -99,6 +102,12 @@ impl Shared {
         while !self.enough.load(Ordering::Relaxed)
             && let Some(case) = self.cases.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
+            let (_alone, _beside_others);
+            if must_be_alone(&case.scenario) {
+                _alone = self.stage_door.write().await;
+            } else {
+                _beside_others = self.stage_door.read().await;
+            }
             // Nobody listens any more when the run is being given up.
             let _ = self.events.send(RunEvent::Started(case.clone()));
             let began = Instant::now();
@@ -159,6 +168,17 @@ impl Shared {
         }
         outcome
     }
+}
+
+/// Whether a replay is only right when no other case runs on the server. What VACUUM may remove or
+/// freeze depends on the oldest transaction of the whole server, through the snapshots of the
+/// case's own sessions; everything else that cases do they do in databases of their own.
+fn must_be_alone(scenario: &Scenario) -> bool {
+    scenario.all_sql().any(|sql| {
+        sql.text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
+    })
 }
 
 fn without_server(trouble: Trouble) -> Outcome {
