@@ -44,16 +44,14 @@ impl Output {
     /// Prints results. A reader that has gone away (`| head`) is no error.
     pub(super) fn print(self, text: &str) {
         let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                if !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed) {
-                    self.fail(
-                        format_args!("failed to write to standard output: {error}"),
-                        None,
-                    );
-                }
-            }
-            _ => {}
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            && error.kind() != io::ErrorKind::BrokenPipe
+            && !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed)
+        {
+            self.fail(
+                format_args!("failed to write to standard output: {error}"),
+                None,
+            );
         }
     }
 

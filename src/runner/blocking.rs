@@ -258,7 +258,10 @@ mod tests {
         };
         let beside_one_that_runs = first_look(&[sees(A, &[]), pinned.clone()]);
         assert_eq!(beside_one_that_runs[&B], Standing::Running);
-        assert_eq!(first_look(&[pinned.clone()])[&B], standing(false));
+        assert_eq!(
+            first_look(std::slice::from_ref(&pinned))[&B],
+            standing(false)
+        );
         assert_eq!(
             standings(&[pinned], &BTreeSet::from([B]))[&B],
             standing(true)

@@ -1,21 +1,19 @@
 //! One case from its empty database to its end.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::expect::server_error;
 use super::live::Answered;
+use super::loss::Loss;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
+use super::refusal::{refused, refused_role, refused_setting};
 use super::replay::Replay;
 use super::trouble::{Place, tell};
-use crate::scenario::{
-    Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Setting, Span, Spanned,
-    SqlText,
-};
+use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint};
-use crate::transcript::{Answer, EventKind, ServerMessage, Severity, Transcript};
-use crate::wire::{self, ConnectError, Startup};
+use crate::transcript::{Answer, Transcript};
+use crate::wire::{self, Startup};
 
 /// How long what the runner asks for itself may take: a database, a look, a connection.
 pub(crate) const OWN_LIMIT: Duration = Duration::from_secs(60);
@@ -24,7 +22,7 @@ pub(crate) const OWN_LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Stage {
     /// Makes and drops the databases.
     pub databases: Databases,
-    /// The runner itself.
+    /// Where the runner itself logs in.
     endpoint: Endpoint,
     /// Whom the scenario's connections log in as.
     pub scripted: Endpoint,
@@ -58,8 +56,7 @@ impl Stage {
     pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
         let limit = scenario.timeout.unwrap_or(self.limit);
         let mut replay = Replay::new(scenario, &self.observer, limit);
-        let created = within_limit(self.databases.create()).await;
-        let database = match created.and_then(|made| made.map_err(|error| failed(&error))) {
+        let database = match self.create().await {
             Ok(database) => database,
             Err(trouble) => {
                 return Outcome {
@@ -74,17 +71,26 @@ impl Stage {
         {
             trouble = Some(Trouble::Server("the server failed".to_owned()));
         }
-        if !matches!(trouble, Some(Trouble::Server(_))) {
-            let removed = within_limit(self.databases.remove(&database)).await;
-            if let Err(why) = removed.and_then(|removed| removed.map_err(|error| failed(&error))) {
-                // What went wrong first says more.
-                trouble.get_or_insert(why);
-            }
+        if !matches!(trouble, Some(Trouble::Server(_)))
+            && let Err(why) = self.remove(&database).await
+        {
+            // What went wrong first says more.
+            trouble.get_or_insert(why);
         }
         Outcome {
             transcript: replay.transcript,
             trouble,
         }
+    }
+
+    async fn create(&self) -> Result<CaseDatabase, Trouble> {
+        let created = within_limit(self.databases.create()).await?;
+        created.map_err(|error| failed(&error))
+    }
+
+    async fn remove(&self, database: &CaseDatabase) -> Result<(), Trouble> {
+        let removed = within_limit(self.databases.remove(database)).await?;
+        removed.map_err(|error| failed(&error))
     }
 
     /// Whether the server is as it was before the case: what was observed is worth nothing if it
@@ -269,38 +275,6 @@ impl Replay<'_> {
     }
 }
 
-/// How a session lost its connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Loss {
-    /// With a FATAL: it was terminated, or idle for too long.
-    Told,
-    /// Without: its backend crashed, or the server did.
-    Silent,
-}
-
-impl Loss {
-    /// The worst in a transcript.
-    fn in_transcript(transcript: &Transcript) -> Option<Self> {
-        let mut worst = None;
-        // A session that is used again after its end has nothing new to tell.
-        let mut lost = BTreeSet::new();
-        for event in &transcript.events {
-            if let EventKind::Answered {
-                session, answers, ..
-            } = &event.kind
-                && answers.contains(&Answer::ConnectionLost)
-                && lost.insert(*session)
-            {
-                let is_told = answers.iter().any(|answer| {
-                    matches!(answer, Answer::Error(error) if error.severity == Severity::Fatal)
-                });
-                worst = worst.max(Some(if is_told { Self::Told } else { Self::Silent }));
-            }
-        }
-        worst
-    }
-}
-
 /// What the runner asks of the server for itself is answered in time, or the server has failed.
 async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
     tokio::time::timeout(OWN_LIMIT, asked).await.map_err(|_| {
@@ -311,49 +285,6 @@ async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
 
 fn failed(error: &DatabaseError) -> Trouble {
     Trouble::Server(error.to_string())
-}
-
-/// A connection that the server refuses because of what the scenario asks of it is the scenario's
-/// fault; any other is not.
-fn refused(scenario: &Scenario, session: Option<&Session>, error: &ConnectError) -> Trouble {
-    error
-        .refusal()
-        .and_then(|refusal| {
-            refused_setting(scenario, session, &refusal.message, refusal.hint.as_deref())
-        })
-        .unwrap_or_else(|| Trouble::Server(tell(error)))
-}
-
-/// The setting of a session that the server's message names between its quotes.
-fn refused_setting(
-    scenario: &Scenario,
-    session: Option<&Session>,
-    message: &str,
-    hint: Option<&str>,
-) -> Option<Trouble> {
-    // The server keeps some names in mixed case: "DateStyle".
-    let lower = message.to_ascii_lowercase();
-    let names = |setting: &&Setting| lower.contains(&format!("\"{}\"", setting.name.value));
-    let setting = session?.settings.iter().find(names)?;
-    Some(Trouble::Invalid(Diagnostic {
-        source: scenario.source.clone(),
-        message: message.to_owned(),
-        span: setting.name.span,
-        label: "the server refuses this setting".to_owned(),
-        related: Vec::new(),
-        help: hint.map(str::to_owned),
-    }))
-}
-
-fn refused_role(scenario: &Scenario, role: &Spanned<String>, error: &ServerMessage) -> Trouble {
-    Trouble::Invalid(Diagnostic {
-        source: scenario.source.clone(),
-        message: error.message.clone(),
-        span: role.span,
-        label: "the server refuses this role".to_owned(),
-        related: Vec::new(),
-        help: error.hint.clone(),
-    })
 }
 
 fn quote_identifier(name: &str) -> String {
