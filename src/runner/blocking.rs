@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::scenario::SessionIndex;
 use crate::transcript::Blocker;
 
+/// The wait event of a commit that waits for a standby.
+pub(crate) const SYNC_REP: &str = "SyncRep";
+
 /// The wait event of VACUUM when it waits until nobody else uses a page.
 pub(crate) const BUFFER_PIN: &str = "BufferPin";
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::blocking::{Standing, standings};
+use super::blocking::{BUFFER_PIN, SYNC_REP, Standing, standings};
 use super::replay::{Halt, Replay};
 use crate::scenario::SessionIndex;
 use crate::transcript::Blocker;
@@ -25,7 +25,7 @@ impl Replay<'_> {
     pub(crate) async fn settle(&mut self, deadline: Instant) -> Result<Settled, Halt> {
         let mut pause = FIRST_LOOK;
         let mut proven = BTreeSet::new();
-        let mut are_signals_heeded = !self.may_signal;
+        let mut are_signals_heeded = false;
         loop {
             self.take_arrivals().await?;
             let in_flight = self.in_flight();
@@ -37,7 +37,7 @@ impl Replay<'_> {
                 Some(arrival) = self.arrivals.recv() => {
                     self.receive(arrival).await?;
                     (pause, proven, are_signals_heeded) =
-                        (FIRST_LOOK, BTreeSet::new(), !self.may_signal);
+                        (FIRST_LOOK, BTreeSet::new(), false);
                     continue;
                 }
                 () = pause_for(pause) => {}
@@ -50,7 +50,7 @@ impl Replay<'_> {
                     // The answer overtook the look, which is worth nothing now.
                     self.receive(arrival).await?;
                     (pause, proven, are_signals_heeded) =
-                        (FIRST_LOOK, BTreeSet::new(), !self.may_signal);
+                        (FIRST_LOOK, BTreeSet::new(), false);
                     continue;
                 }
                 seen = timeout_at(deadline, self.observer.look(&self.cast, &in_flight)) => {
@@ -68,7 +68,7 @@ impl Replay<'_> {
             let before = proven.len();
             proven = waiting.iter().map(|(session, _)| *session).collect();
             if waiting.len() == in_flight.len() && are_exact {
-                if are_signals_heeded {
+                if are_signals_heeded || !self.may_be_stale(&waiting) {
                     return Ok(waiting);
                 }
                 timeout_at(deadline, self.observer.have_signals_heeded())
@@ -83,6 +83,23 @@ impl Replay<'_> {
                 pause = FIRST_LOOK;
             }
         }
+    }
+}
+
+impl Replay<'_> {
+    /// Whether a session that is seen to wait may have been told to go on and not have woken up yet.
+    ///
+    /// Of locks the server itself knows who has them, whoever has woken up. But a signal is known to
+    /// nobody until it is heeded, and a wait event stays until its backend takes it back. (A commit
+    /// that waits for a standby heeds nothing, so it must not be waited for.)
+    fn may_be_stale(&self, waiting: &Settled) -> bool {
+        let waits_for = |name: &str| {
+            waiting
+                .iter()
+                .flat_map(|(_, blockers)| blockers)
+                .any(|blocker| matches!(blocker, Blocker::WaitEvent(event) if event == name))
+        };
+        (self.may_signal || waits_for(BUFFER_PIN)) && !waits_for(SYNC_REP)
     }
 }
 
