@@ -37,7 +37,8 @@ fn command_lines_do_what_their_folders_say() {
     // What is fetched and made once is told on standard error; here it is there before.
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     runtime.block_on(async {
-        support::Server::start().await.into_running().stop().await;
+        let server = support::Server::start().await.into_running();
+        server.stop().await.expect("nothing is left");
     });
 
     let mut folders: Vec<PathBuf> = entries(Path::new("tests/data/cli"));

@@ -92,7 +92,7 @@ async fn a_backend_that_crashes_is_told_and_the_server_serves_again() {
 
     let next = runner::replay(&scenario("SELECT 1;"), &server, LIMIT).await;
     assert!(next.trouble.is_none(), "{:?}", next.trouble);
-    server.stop().await;
+    server.stop().await.expect("nothing is left");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,7 +105,7 @@ async fn a_server_that_is_killed_is_told() {
 
     let next = runner::replay(&scenario("SELECT 1;"), &server, LIMIT).await;
     assert!(matches!(next.trouble, Some(Trouble::Server(_))));
-    server.stop().await;
+    server.stop().await.expect("nothing is left");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,7 +118,7 @@ async fn a_server_that_is_shut_down_is_told() {
         reason.contains("received fast shutdown request"),
         "{reason}"
     );
-    server.stop().await;
+    server.stop().await.expect("nothing is left");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,5 +133,5 @@ async fn a_backend_that_is_terminated_is_no_failure_of_the_server() {
         "{}",
         text.as_str()
     );
-    server.stop().await;
+    server.stop().await.expect("nothing is left");
 }

@@ -62,7 +62,7 @@ fn replays_give_what_their_snapshots_say() {
     let all = runtime.block_on(async {
         let server = support::Server::start().await.into_running();
         let all = replay_all(&scenarios, &server).await;
-        server.stop().await;
+        server.stop().await.expect("nothing is left");
         all
     });
 

@@ -91,7 +91,8 @@ fn folders(servers: &Path) -> Vec<std::path::PathBuf> {
 fn prepare() {
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     runtime.block_on(async {
-        support::Server::start().await.into_running().stop().await;
+        let server = support::Server::start().await.into_running();
+        server.stop().await.expect("nothing is left");
     });
 }
 

@@ -69,10 +69,12 @@ pub(super) struct Selection {
 /// On which server, and how long.
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
-    /// The release to replay on: a major version or an exact one.
-    #[arg(long, value_name = "RELEASE", default_value = "18")]
-    pub pg: String,
-    /// Where the server runs: `auto` or `embedded`.
+    /// The release to replay on: a major version or an exact one. [default: 18, or what the server
+    /// behind a URL runs]
+    #[arg(long, value_name = "RELEASE")]
+    pub pg: Option<String>,
+    /// Where the server runs: `auto`, `embedded`, or the URL of a server that is there, such as
+    /// `postgresql://user@host/`, with the password in PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.

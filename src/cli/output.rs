@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use super::args::Color;
 use super::environment::Environment;
 use crate::scenario::{Diagnostic, RenderStyle, render};
+use crate::server::external::redact;
 
 /// Whether something could not be printed; standard output belongs to the whole process.
 static IS_OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
@@ -60,9 +61,10 @@ impl Output {
         IS_OUTPUT_LOST.load(Ordering::Relaxed)
     }
 
-    /// Says something about what the program does.
+    /// Says something about what the program does. It may be about what somebody has typed: of
+    /// connection URLs only what is no secret is said.
     pub(super) fn say(self, text: impl Display) {
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{}", redact(&text.to_string()));
     }
 
     /// Says what went wrong, and what to do about it.

@@ -1,5 +1,6 @@
 //! What the commands that need a server have in common: start one, end it, whatever happens.
 
+use std::fmt;
 use std::future::Future;
 
 use tokio::sync::oneshot;
@@ -9,7 +10,11 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, listen};
 use super::output::Output;
-use crate::server::{Pin, Pins, Release, Server, start};
+use crate::server::embedded::Progress;
+use crate::server::{Pin, Pins, Provider, Release, Server, StartError, external, start};
+
+/// The release that is meant where none is named.
+const DEFAULT_RELEASE: &str = "18";
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
 /// the program to end, which is the exit status then.
@@ -19,12 +24,12 @@ pub(super) fn with_server(
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
 ) -> u8 {
-    let Some(pin) = pin(&options.pg) else {
-        output.fail(
-            format_args!("release `{}` is not pinned", options.pg),
-            Some(&pinned()),
-        );
-        return ExitStatus::Invalid.code();
+    let meant = match Meant::by(options) {
+        Ok(meant) => meant,
+        Err(Unknown { release, help }) => {
+            output.fail(release, Some(&help));
+            return ExitStatus::Invalid.code();
+        }
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -39,28 +44,36 @@ pub(super) fn with_server(
     let status = runtime.block_on(async {
         let mut signals = listen().ok();
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let server = match or_interrupted(
-            &mut signals,
-            start(&options.server, pin, &environment.embedded, &report),
-        )
-        .await
-        {
-            Ok(Ok(server)) => server,
-            Ok(Err(error)) => {
-                output.fail(
-                    format_args!("failed to start PostgreSQL {}: {error}", pin.release),
-                    error.help().as_deref(),
-                );
-                return ExitStatus::Server.code();
-            }
-            Err(interrupt) => return interrupt.exit_code(),
-        };
+        let server =
+            match or_interrupted(&mut signals, meant.start(options, environment, &report)).await {
+                Ok(Ok(server)) => server,
+                Ok(Err(error)) => {
+                    output.fail(
+                        format_args!("failed to {meant}: {error}"),
+                        error.help().as_deref(),
+                    );
+                    return if error.is_mistake() {
+                        ExitStatus::Invalid
+                    } else {
+                        ExitStatus::Server
+                    }
+                    .code();
+                }
+                Err(interrupt) => return interrupt.exit_code(),
+            };
+        for note in server.notes() {
+            output.say(format_args!("-- {note}"));
+        }
         let status = or_interrupted(&mut signals, work(&server)).await;
-        server.stop().await;
+        if let Err(left) = server.stop().await {
+            output.say(format_args!(
+                "-- something is left on the server, for the next run to remove: {left}"
+            ));
+        }
         match status {
             Ok(status) => status.code(),
             Err(interrupt) => {
-                output.say("-- interrupted; the server has been ended");
+                output.say("-- interrupted; nothing is left running");
                 interrupt.exit_code()
             }
         }
@@ -68,6 +81,65 @@ pub(super) fn with_server(
     // What still blocks a thread, such as a look that is about to come, is not waited for.
     runtime.shutdown_background();
     status
+}
+
+/// The server that the command line means.
+enum Meant<'a> {
+    /// One to be started.
+    Pinned(&'static Pin),
+    /// One that is there.
+    External(&'a external::ConnectionUrl, Option<external::WantedRelease>),
+}
+
+/// A release that cannot be had.
+struct Unknown {
+    release: String,
+    help: String,
+}
+
+impl<'a> Meant<'a> {
+    fn by(options: &'a ServerOptions) -> Result<Self, Unknown> {
+        let asked = options.pg.as_deref();
+        if let Provider::External(url) = &options.server {
+            let wanted = asked.map(str::parse).transpose().map_err(
+                |error: crate::server::ParseReleaseError| Unknown {
+                    release: error.to_string(),
+                    help: "a major version such as 18 will do, too".to_owned(),
+                },
+            )?;
+            return Ok(Self::External(url, wanted));
+        }
+        let name = asked.unwrap_or(DEFAULT_RELEASE);
+        pin(name).map(Self::Pinned).ok_or_else(|| Unknown {
+            release: format!("release `{name}` is not pinned"),
+            help: pinned(),
+        })
+    }
+
+    async fn start(
+        &self,
+        options: &ServerOptions,
+        environment: &Environment,
+        report: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<Server, StartError> {
+        match self {
+            Self::Pinned(pin) => start(&options.server, pin, &environment.embedded, report).await,
+            Self::External(url, asked) => {
+                let server = external::start(url, *asked, &environment.external).await?;
+                Ok(Server::External(server))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Meant<'_> {
+    /// Reads well after "failed to".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pinned(pin) => write!(f, "start PostgreSQL {}", pin.release),
+            Self::External(..) => f.write_str("use the server"),
+        }
+    }
 }
 
 /// The value of a future, unless a signal comes first.

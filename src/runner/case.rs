@@ -7,7 +7,7 @@ use super::live::Answered;
 use super::loss::Loss;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
-use super::refusal::{refused, refused_role, refused_setting};
+use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
 use super::trouble::{Place, tell};
 use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
@@ -190,17 +190,11 @@ impl Stage {
                 .databases
                 .with_superuser_settings(database, &reserved)
                 .await;
-            set.map_err(|error| match error.refusal() {
-                Some(refusal) => {
-                    refused_setting(replay.scenario, session, refusal.message(), refusal.hint())
-                        .unwrap_or_else(|| failed(&error))
-                }
-                None => failed(&error),
-            })?;
+            set.map_err(|error| denied(replay.scenario, session, &error))?;
         }
         let connected = tokio::time::timeout(
             replay.limit,
-            wire::connect(&self.scripted.address, &startup),
+            wire::connect_with_tls(&self.scripted.address, &self.scripted.tls, &startup),
         )
         .await;
         if !reserved.is_empty() {

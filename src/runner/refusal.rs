@@ -2,7 +2,8 @@
 
 use super::outcome::Trouble;
 use super::trouble::tell;
-use crate::scenario::{Diagnostic, Scenario, Session, Setting, Spanned};
+use crate::scenario::{Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, Setting, Spanned};
+use crate::server::DatabaseError;
 use crate::transcript::ServerMessage;
 use crate::wire::ConnectError;
 
@@ -21,8 +22,38 @@ pub(crate) fn refused(
         .unwrap_or_else(|| Trouble::Server(tell(error)))
 }
 
+/// A setting that only a superuser may set, where Lockstep's role is none, or whose value is bad.
+pub(crate) fn denied(
+    scenario: &Scenario,
+    session: Option<&Session>,
+    error: &DatabaseError,
+) -> Trouble {
+    let reserved = session
+        .into_iter()
+        .flat_map(|session| &session.settings)
+        .find(|setting| SUPERUSER_SETTINGS.contains(&setting.name.value.as_str()));
+    match (error.denial(), reserved) {
+        (Some(message), Some(setting)) => Trouble::Invalid(Diagnostic {
+            source: scenario.source.clone(),
+            message,
+            span: setting.name.span,
+            label: "this needs a server on which Lockstep is a superuser".to_owned(),
+            related: Vec::new(),
+            help: Some(format!(
+                "connect as a superuser, or leave it out; on PostgreSQL 15 and later a superuser \
+                 can also allow it: GRANT SET ON PARAMETER {} TO the role of the URL",
+                setting.name.value
+            )),
+        }),
+        _ => error
+            .refusal()
+            .and_then(|said| refused_setting(scenario, session, said.message(), said.hint()))
+            .unwrap_or_else(|| Trouble::Server(error.to_string())),
+    }
+}
+
 /// The setting of a session that the server's message names between its quotes.
-pub(crate) fn refused_setting(
+fn refused_setting(
     scenario: &Scenario,
     session: Option<&Session>,
     message: &str,

@@ -4,11 +4,15 @@ mod database;
 #[cfg(unix)]
 pub mod embedded;
 mod endpoint;
+pub mod external;
 mod pins;
 mod provider;
 mod release;
 mod roles;
 mod running;
+mod settings;
+mod tls;
+mod tls_control;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
@@ -16,3 +20,5 @@ pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
 pub use provider::{ParseProviderError, Provider, StartError, start};
 pub use release::{ParseReleaseError, Release};
 pub use running::Server;
+pub(crate) use tls::TlsToHost;
+pub use tls::{Tls, TlsError, TlsFiles, Verification};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::embedded::{self, Environment, Progress};
+use super::external::{self, ConnectionUrl, ExternalError, WantedRelease, redact};
 use super::pins::Pin;
 use super::running::Server;
 
@@ -15,6 +16,8 @@ pub enum Provider {
     Auto,
     /// Programs that Lockstep fetches and runs by itself.
     Embedded,
+    /// A server that somebody else runs.
+    External(ConnectionUrl),
 }
 
 impl FromStr for Provider {
@@ -24,23 +27,26 @@ impl FromStr for Provider {
         match text {
             "auto" => Ok(Self::Auto),
             "embedded" => Ok(Self::Embedded),
-            other => Err(ParseProviderError(other.to_owned())),
+            other => ConnectionUrl::from_text(other)
+                .map(Self::External)
+                .ok_or_else(|| ParseProviderError(redact(other))),
         }
     }
 }
 
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Embedded => "embedded",
-        })
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Embedded => f.write_str("embedded"),
+            Self::External(url) => url.fmt(f),
+        }
     }
 }
 
 /// A text that names no provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no server provider: write `auto` or `embedded`")]
+#[error("`{0}` is no server provider: write `auto`, `embedded` or a connection URL")]
 pub struct ParseProviderError(String);
 
 /// Why a server could not be had.
@@ -49,6 +55,9 @@ pub enum StartError {
     /// The embedded provider could not start one.
     #[error(transparent)]
     Embedded(#[from] embedded::ServerError),
+    /// A server that somebody else runs cannot be used.
+    #[error(transparent)]
+    External(#[from] ExternalError),
 }
 
 impl StartError {
@@ -57,11 +66,22 @@ impl StartError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Embedded(error) => error.help(),
+            Self::External(error) => error.help(),
+        }
+    }
+
+    /// Whether the command line is to be changed, rather than the machine or the server.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        match self {
+            Self::Embedded(_) => false,
+            Self::External(error) => error.is_mistake(),
         }
     }
 }
 
-/// Starts a server of a pinned release.
+/// Starts a server of a pinned release. An external one must run it; [`external::start`] takes what
+/// it runs.
 ///
 /// # Errors
 ///
@@ -76,5 +96,10 @@ pub async fn start(
         Provider::Auto | Provider::Embedded => Ok(Server::Embedded(
             embedded::start(pin, environment, report).await?,
         )),
+        Provider::External(url) => {
+            let asked = Some(WantedRelease::Exact(pin.release));
+            let server = external::start(url, asked, &external::Environment::default()).await?;
+            Ok(Server::External(server))
+        }
     }
 }
