@@ -78,8 +78,14 @@ pub(super) struct ServerOptions {
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
     pub timeout: Duration,
+}
+
+/// Reads a length of time, and says how one is written.
+fn time(text: &str) -> Result<Duration, String> {
+    parse_duration(text)
+        .map_err(|error| format!("{error}; write a number and its unit: `30s`, `500ms` or `2min`"))
 }
 
 #[derive(Debug, Args)]

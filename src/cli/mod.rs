@@ -51,10 +51,14 @@ pub fn main() -> ExitCode {
     };
     let environment = Environment::of_process();
     let output = Output::new(arguments.color, &environment);
-    ExitCode::from(match arguments.command {
+    let code = match arguments.command {
         Command::Run(options) => run::run(&options, &environment, output),
         Command::Show(options) => show::show(&options, &environment, output),
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
-    })
+    };
+    if code == ExitStatus::Passed.code() && Output::is_lost() {
+        return ExitStatus::Server.into();
+    }
+    code.into()
 }

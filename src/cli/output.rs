@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
@@ -10,6 +11,9 @@ use super::args::Color;
 use super::environment::Environment;
 use crate::scenario::{Diagnostic, RenderStyle, render};
 use crate::server::external::redact;
+
+/// Whether something could not be printed; standard output belongs to the whole process.
+static IS_OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -41,7 +45,20 @@ impl Output {
     /// Prints results. A reader that has gone away (`| head`) is no error.
     pub(super) fn print(self, text: &str) {
         let mut out = io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            && error.kind() != io::ErrorKind::BrokenPipe
+            && !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed)
+        {
+            self.fail(
+                format_args!("failed to write to standard output: {error}"),
+                None,
+            );
+        }
+    }
+
+    /// Whether results could not be printed although somebody wanted them.
+    pub(super) fn is_lost() -> bool {
+        IS_OUTPUT_LOST.load(Ordering::Relaxed)
     }
 
     /// Says something about what the program does. It may be about what somebody has typed: of

@@ -93,29 +93,27 @@ async fn replay(
     )
     .await;
 
+    // One snapshot that is broken must not hide what came of all the others.
+    let mut broken = None;
     let mut pending = proposals.take();
     if options.accept {
         match accept::take(store, &selected.paths()) {
-            Ok(accepted) => accept::tell(&accepted, output),
-            Err(error) => {
-                output.fail(&error, None);
-                return ExitStatus::Invalid;
+            Ok(accepted) => {
+                accept::tell(&accepted, output);
+                pending.clear();
+                for result in &mut results {
+                    if matches!(result.verdict, Verdict::New | Verdict::Differs { .. }) {
+                        result.verdict = Verdict::Pass;
+                    }
+                }
             }
-        }
-        pending.clear();
-        for result in &mut results {
-            if matches!(result.verdict, Verdict::New | Verdict::Differs { .. }) {
-                result.verdict = Verdict::Pass;
-            }
+            Err(error) => broken = Some(error),
         }
     }
-    let unused = match unused(options, selected, store) {
-        Ok(unused) => unused,
-        Err(error) => {
-            output.fail(&error, None);
-            return ExitStatus::Invalid;
-        }
-    };
+    let unused = unused(options, selected, store).unwrap_or_else(|error| {
+        broken.get_or_insert(error);
+        Vec::new()
+    });
     output.print(&console.conclusion(&RunSummary {
         results: &results,
         elapsed: began.elapsed(),
@@ -123,7 +121,19 @@ async fn replay(
         unused: &unused,
         are_removed: options.remove_unused,
     }));
-    exit_status(&results)
+    let status = exit_status(&results);
+    match broken {
+        Some(error) => {
+            output.fail(&error, None);
+            // A server that failed says more.
+            if status == ExitStatus::Server {
+                status
+            } else {
+                ExitStatus::Invalid
+            }
+        }
+        None => status,
+    }
 }
 
 /// The cases to run, in the order of the files.

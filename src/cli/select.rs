@@ -82,7 +82,7 @@ pub(super) fn load(paths: &[PathBuf], output: Output) -> Result<Vec<Scenario>, E
             .collect();
         files.dedup();
         output.say(format_args!(
-            "\n{} in {}; nothing was run",
+            "\n{} in {}; nothing can be run before that is mended",
             count(mistakes.len(), "mistake"),
             count(files.len(), "file")
         ));

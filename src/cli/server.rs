@@ -3,10 +3,12 @@
 use std::fmt;
 use std::future::Future;
 
+use tokio::sync::oneshot;
+
 use super::args::ServerOptions;
 use super::environment::Environment;
 use super::exit::ExitStatus;
-use super::interrupt::{Interrupt, interrupt};
+use super::interrupt::{Interrupt, listen};
 use super::output::Output;
 use crate::server::embedded::Progress;
 use crate::server::{Pin, Pins, Provider, Release, Server, StartError, external, start};
@@ -39,9 +41,8 @@ pub(super) fn with_server(
             return ExitStatus::Server.code();
         }
     };
-    runtime.block_on(async {
-        let signals = interrupt();
-        tokio::pin!(signals);
+    let status = runtime.block_on(async {
+        let mut signals = listen().ok();
         let report = |progress| output.say(format_args!("-- {progress} …"));
         let server =
             match or_interrupted(&mut signals, meant.start(options, environment, &report)).await {
@@ -76,7 +77,10 @@ pub(super) fn with_server(
                 interrupt.exit_code()
             }
         }
-    })
+    });
+    // What still blocks a thread, such as a look that is about to come, is not waited for.
+    runtime.shutdown_background();
+    status
 }
 
 /// The server that the command line means.
@@ -140,12 +144,18 @@ impl fmt::Display for Meant<'_> {
 
 /// The value of a future, unless a signal comes first.
 async fn or_interrupted<T>(
-    signals: impl Future<Output = std::io::Result<Interrupt>>,
+    signals: &mut Option<oneshot::Receiver<Interrupt>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Interrupt> {
+    let signalled = async {
+        match signals {
+            Some(signals) => signals.await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         biased;
-        Ok(interrupt) = signals => Err(interrupt),
+        Ok(interrupt) = signalled => Err(interrupt),
         value = future => Ok(value),
     }
 }

@@ -5,6 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::scenario::SessionIndex;
 use crate::transcript::Blocker;
 
+/// The wait event of a commit that waits for a standby.
+pub(crate) const SYNC_REP: &str = "SyncRep";
+
+/// The wait event of VACUUM when it waits until nobody else uses a page.
+pub(crate) const BUFFER_PIN: &str = "BufferPin";
+
 /// What the server says of one backend that has a statement in flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sighting {
@@ -29,69 +35,71 @@ pub(crate) enum Standing {
     /// It runs, or waits for something that will soon be over.
     Running,
     /// It is proven to wait: nothing changes until a session that is idle does something.
-    Waiting(Vec<Blocker>),
+    Waiting {
+        /// Whom it waits for, directly.
+        blockers: Vec<Blocker>,
+        /// Whether these are all of them for good: none of them could let go since the look began.
+        settled: bool,
+    },
     /// It waits in a circle, which the server's deadlock detector is about to break.
-    Deadlocked(Vec<Blocker>),
+    Deadlocked,
 }
 
-/// Tells what is proven by one look at all sessions in flight.
+/// Tells what is proven by one look at all sessions in flight, beside what earlier looks have
+/// proven of them while no answer came.
 ///
 /// A session without a statement in flight does nothing by itself, so whoever waits for it really
 /// waits; likewise for a prepared transaction and for a standby. Whoever waits for a session that
-/// is proven to wait is proven to wait too. Everything else may change at any moment, and a circle
-/// certainly will: the server breaks it, whoever else its members wait for.
-pub(crate) fn standings(seen: &[Sighting]) -> BTreeMap<SessionIndex, Standing> {
-    let in_flight: BTreeSet<SessionIndex> = seen.iter().map(|s| s.session).collect();
-    let circle: BTreeSet<SessionIndex> = in_flight
-        .iter()
-        .copied()
-        .filter(|session| in_circle(*session, seen))
-        .collect();
-    let mut proven: BTreeSet<SessionIndex> = BTreeSet::new();
-    loop {
-        let more: Vec<SessionIndex> = seen
-            .iter()
-            .filter(|sighting| !circle.contains(&sighting.session))
-            .filter(|sighting| !proven.contains(&sighting.session))
-            .filter(|sighting| {
-                sighting
-                    .blockers
-                    .iter()
-                    .any(|blocker| holds(blocker, &in_flight, &proven))
-            })
-            .map(|sighting| sighting.session)
-            .collect();
-        if more.is_empty() {
-            break;
-        }
-        proven.extend(more);
-    }
-    seen.iter()
-        .map(|sighting| {
-            let standing = if proven.contains(&sighting.session) {
-                Standing::Waiting(known(&sighting.blockers))
-            } else if circle.contains(&sighting.session) {
-                Standing::Deadlocked(known(&sighting.blockers))
-            } else {
-                Standing::Running
-            };
-            (sighting.session, standing)
-        })
-        .collect()
-}
-
-fn holds(
-    blocker: &SeenBlocker,
-    in_flight: &BTreeSet<SessionIndex>,
+/// **was** proven to wait is proven to wait too. That it is by the same look proves nothing: a look
+/// is at one backend after the other, and a statement may let one lock go (a rolled back
+/// subtransaction, `pg_advisory_unlock`, each phase of CREATE INDEX CONCURRENTLY) before it waits
+/// for another one. Everything else may change at any moment, and a circle certainly will: the
+/// server breaks it, whoever else its members wait for.
+pub(crate) fn standings(
+    seen: &[Sighting],
     proven: &BTreeSet<SessionIndex>,
-) -> bool {
-    match blocker {
+) -> BTreeMap<SessionIndex, Standing> {
+    let in_flight: BTreeSet<SessionIndex> = seen.iter().map(|s| s.session).collect();
+    let holds = |blocker: &SeenBlocker| match blocker {
         SeenBlocker::Known(Blocker::Session(session)) => {
             !in_flight.contains(session) || proven.contains(session)
         }
+        SeenBlocker::Known(Blocker::WaitEvent(event)) if event == BUFFER_PIN => {
+            // Pins are held by statements for moments and by cursors for long. The cursors' are
+            // what is left when nobody else runs, also at the look after that.
+            seen.iter().all(|s| proven.contains(&s.session))
+        }
         SeenBlocker::Known(Blocker::PreparedTransaction | Blocker::WaitEvent(_)) => true,
         SeenBlocker::Stranger(_) => false,
-    }
+    };
+    let standing = |sighting: &Sighting| {
+        let is_pinned = is_pinned(sighting)
+            && seen
+                .iter()
+                .all(|s| s.session == sighting.session || proven.contains(&s.session));
+        if in_circle(sighting.session, seen) {
+            Standing::Deadlocked
+        } else if is_pinned || sighting.blockers.iter().any(holds) {
+            Standing::Waiting {
+                blockers: known(&sighting.blockers),
+                settled: sighting
+                    .blockers
+                    .iter()
+                    .all(|blocker| matches!(blocker, SeenBlocker::Stranger(_)) || holds(blocker)),
+            }
+        } else {
+            Standing::Running
+        }
+    };
+    seen.iter()
+        .map(|sighting| (sighting.session, standing(sighting)))
+        .collect()
+}
+
+fn is_pinned(sighting: &Sighting) -> bool {
+    sighting.blockers.iter().any(|blocker| {
+        matches!(blocker, SeenBlocker::Known(Blocker::WaitEvent(event)) if event == BUFFER_PIN)
+    })
 }
 
 fn known(blockers: &[SeenBlocker]) -> Vec<Blocker> {
@@ -153,44 +161,69 @@ mod tests {
         sessions.iter().map(|s| Blocker::Session(*s)).collect()
     }
 
-    #[test]
-    fn whoever_waits_for_an_idle_session_is_proven_to_wait() {
-        assert_eq!(standings(&[sees(B, &[A])])[&B], Standing::Waiting(on(&[A])));
+    fn waits(sessions: &[SessionIndex]) -> Standing {
+        Standing::Waiting {
+            blockers: on(sessions),
+            settled: true,
+        }
+    }
+
+    fn first_look(seen: &[Sighting]) -> BTreeMap<SessionIndex, Standing> {
+        standings(seen, &BTreeSet::new())
     }
 
     #[test]
-    fn a_chain_is_proven_from_its_idle_end() {
-        let all = standings(&[sees(C, &[B]), sees(B, &[A])]);
-        assert_eq!(all[&B], Standing::Waiting(on(&[A])));
-        assert_eq!(all[&C], Standing::Waiting(on(&[B])));
+    fn whoever_waits_for_an_idle_session_is_proven_to_wait() {
+        assert_eq!(first_look(&[sees(B, &[A])])[&B], waits(&[A]));
+    }
+
+    #[test]
+    fn a_chain_is_proven_from_its_idle_end_a_link_a_look() {
+        let seen = [sees(C, &[B]), sees(B, &[A])];
+        let all = first_look(&seen);
+        assert_eq!(all[&B], waits(&[A]));
+        assert_eq!(
+            all[&C],
+            Standing::Running,
+            "B may have let go of C before it came to wait for A"
+        );
+        assert_eq!(standings(&seen, &BTreeSet::from([B]))[&C], waits(&[B]));
+    }
+
+    #[test]
+    fn a_list_of_blockers_holds_when_none_of_them_could_let_go() {
+        let seen = [sees(C, &[A, B]), sees(B, &[A])];
+        let not_yet = Standing::Waiting {
+            blockers: on(&[A, B]),
+            settled: false,
+        };
+        assert_eq!(first_look(&seen)[&C], not_yet);
+        assert_eq!(
+            standings(&seen, &BTreeSet::from([B, C]))[&C],
+            waits(&[A, B])
+        );
     }
 
     #[test]
     fn waiting_for_a_session_that_runs_proves_nothing() {
-        let all = standings(&[sees(A, &[]), sees(B, &[A])]);
+        let all = first_look(&[sees(A, &[]), sees(B, &[A])]);
         assert_eq!(all[&A], Standing::Running);
         assert_eq!(all[&B], Standing::Running);
     }
 
     #[test]
-    fn one_idle_blocker_among_several_is_enough() {
-        let all = standings(&[sees(A, &[]), sees(B, &[C, A])]);
-        assert_eq!(all[&B], Standing::Waiting(on(&[A, C])));
-    }
-
-    #[test]
     fn a_circle_is_a_deadlock_and_who_waits_behind_it_is_not_proven() {
-        let all = standings(&[sees(A, &[B]), sees(B, &[A]), sees(C, &[A])]);
-        assert_eq!(all[&A], Standing::Deadlocked(on(&[B])));
-        assert_eq!(all[&B], Standing::Deadlocked(on(&[A])));
+        let all = first_look(&[sees(A, &[B]), sees(B, &[A]), sees(C, &[A])]);
+        assert_eq!(all[&A], Standing::Deadlocked);
+        assert_eq!(all[&B], Standing::Deadlocked);
         assert_eq!(all[&C], Standing::Running);
     }
 
     #[test]
     fn a_circle_is_broken_also_when_a_member_waits_for_an_idle_session_too() {
-        let all = standings(&[sees(A, &[B]), sees(B, &[A, D])]);
-        assert_eq!(all[&B], Standing::Deadlocked(on(&[A, D])));
-        assert_eq!(all[&A], Standing::Deadlocked(on(&[B])));
+        let all = first_look(&[sees(A, &[B]), sees(B, &[A, D])]);
+        assert_eq!(all[&B], Standing::Deadlocked);
+        assert_eq!(all[&A], Standing::Deadlocked);
     }
 
     #[test]
@@ -203,11 +236,38 @@ mod tests {
             session: B,
             blockers: vec![SeenBlocker::Known(Blocker::PreparedTransaction)],
         };
-        let all = standings(&[stranger, prepared]);
+        let all = first_look(&[stranger, prepared]);
         assert_eq!(all[&A], Standing::Running);
         assert_eq!(
             all[&B],
-            Standing::Waiting(vec![Blocker::PreparedTransaction])
+            Standing::Waiting {
+                blockers: vec![Blocker::PreparedTransaction],
+                settled: true
+            }
+        );
+    }
+
+    #[test]
+    fn a_buffer_pin_is_waited_for_when_nobody_else_runs_at_two_looks() {
+        let pinned = Sighting {
+            session: B,
+            blockers: vec![SeenBlocker::Known(Blocker::WaitEvent(
+                BUFFER_PIN.to_owned(),
+            ))],
+        };
+        let standing = |settled| Standing::Waiting {
+            blockers: vec![Blocker::WaitEvent(BUFFER_PIN.to_owned())],
+            settled,
+        };
+        let beside_one_that_runs = first_look(&[sees(A, &[]), pinned.clone()]);
+        assert_eq!(beside_one_that_runs[&B], Standing::Running);
+        assert_eq!(
+            first_look(std::slice::from_ref(&pinned))[&B],
+            standing(false)
+        );
+        assert_eq!(
+            standings(&[pinned], &BTreeSet::from([B]))[&B],
+            standing(true)
         );
     }
 }

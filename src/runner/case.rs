@@ -8,16 +8,19 @@ use tokio::task::JoinSet;
 use super::alias::Alias;
 use super::expect::server_error;
 use super::live::Answered;
+use super::loss::Loss;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
+use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
-use super::trouble::tell;
-use crate::scenario::{
-    Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Span, SqlText,
-};
+use super::trouble::{Place, tell};
+use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
-use crate::transcript::Answer;
+use crate::transcript::{Answer, Transcript};
 use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
+
+/// How long what the runner asks for itself may take: a database, a look, a connection.
+pub(crate) const OWN_LIMIT: Duration = Duration::from_secs(60);
 
 /// What an attempt to connect gave; nothing when its time was over.
 type Connected = Option<Result<(Sender, Receiver), ConnectError>>;
@@ -27,6 +30,8 @@ type Connected = Option<Result<(Sender, Receiver), ConnectError>>;
 pub(crate) struct Stage {
     /// Makes and drops the databases; all workers share it.
     pool: Arc<Pool>,
+    /// Where the runner itself logs in.
+    endpoint: Endpoint,
     /// Asks who waits for whom.
     observer: Observer,
     /// How long a step may take where the scenario does not say.
@@ -41,9 +46,8 @@ pub(crate) async fn prepare(
     cases: usize,
     workers: usize,
 ) -> Result<Pool, Trouble> {
-    let databases = Databases::connect(endpoint, scripted, reach)
-        .await
-        .map_err(|error| Trouble::Server(tell(&error)))?;
+    let databases = within_limit(Databases::connect(endpoint, scripted, reach)).await?;
+    let databases = databases.map_err(|error| failed(&error))?;
     Ok(Pool::new(databases, cases, workers))
 }
 
@@ -80,34 +84,54 @@ impl Stage {
         pool: Arc<Pool>,
         limit: Duration,
     ) -> Result<Self, Trouble> {
+        let observer = within_limit(Observer::connect(endpoint));
         Ok(Self {
             pool,
-            observer: Observer::connect(endpoint)
-                .await
+            observer: observer
+                .await?
                 .map_err(|error| Trouble::Server(tell(&error)))?,
+            endpoint: endpoint.clone(),
             limit,
         })
     }
 
     /// Replays a scenario in a database of its own, which is soon gone afterwards.
     pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
-        let database = match self.pool.take().await {
+        let taken = within_limit(self.pool.take()).await;
+        let database = match taken.and_then(|taken| taken.map_err(|error| failed(&error))) {
             Ok(database) => database,
-            Err(error) => return Outcome::without_replay(Trouble::Server(tell(&error))),
+            Err(trouble) => return Outcome::without_replay(trouble),
         };
         let limit = scenario.timeout.unwrap_or(self.limit);
         let alias = Alias::of(&database.name);
         let mut replay = Replay::new(scenario, &self.observer, alias, limit);
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
         let transcript = replay.close().await;
-        self.pool.give_back(database).await;
-        if !matches!(trouble, Some(Trouble::Server(_))) && !self.observer.answers().await {
-            trouble = Some(Trouble::Server("the server is gone".to_owned()));
+        if !matches!(trouble, Some(Trouble::Server(_))) && !self.is_sound(&transcript).await {
+            trouble = Some(Trouble::Server("the server failed".to_owned()));
+        }
+        if !matches!(trouble, Some(Trouble::Server(_))) {
+            self.pool.give_back(database).await;
         }
         Outcome {
             transcript,
             trouble,
         }
+    }
+
+    /// Whether the server is as it was before the case: what was observed is worth nothing if it
+    /// crashed meanwhile or is being shut down.
+    async fn is_sound(&self, transcript: &Transcript) -> bool {
+        let loss = Loss::in_transcript(transcript);
+        if loss == Some(Loss::Silent) && !self.observer.outlives_a_crash().await {
+            return false;
+        }
+        let is_open = async || {
+            // A server that is being shut down serves whom it has a while longer, but nobody new.
+            loss.is_none() || Observer::connect(&self.endpoint).await.is_ok()
+        };
+        let asked = within_limit(async { self.observer.answers().await && is_open().await });
+        asked.await.unwrap_or(false)
     }
 
     async fn replay_in(
@@ -122,7 +146,7 @@ impl Stage {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
             Self::enter_all(replay, &[outside], connected).await?;
-            replay.run_apart(outside, setup).await?;
+            replay.run_fixture(outside, setup).await?;
             // What it has made is there; only its end is still to come.
             let connecting = self.connect_all(database, replay, &everybody).await;
             replay.leave(outside).await;
@@ -133,7 +157,7 @@ impl Stage {
         Self::enter_all(replay, &everybody, connected).await?;
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(setup) = &session.setup {
-                replay.run_apart(SessionIndex(at), setup).await?;
+                replay.run_fixture(SessionIndex(at), setup).await?;
             }
         }
         if let Err((step, halt)) = replay.play().await {
@@ -141,15 +165,15 @@ impl Stage {
                 .steps
                 .get(step)
                 .map_or(Span { start: 0, end: 0 }, |step| step.span);
-            return Err(replay.trouble(halt, span).await);
+            return Err(replay.trouble(halt, span, Place::Step).await);
         }
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(teardown) = &session.teardown {
-                replay.run_apart(SessionIndex(at), teardown).await?;
+                replay.run_fixture(SessionIndex(at), teardown).await?;
             }
         }
         if let Some(teardown) = &scenario.teardown {
-            replay.run_apart(outside, teardown).await?;
+            replay.run_fixture(outside, teardown).await?;
         }
         Ok(())
     }
@@ -222,7 +246,11 @@ impl Stage {
                     span: role.span,
                     origins: Vec::new(),
                 };
-                replay.run_apart(*at, &sql).await?;
+                for answered in replay.run_apart(*at, &sql).await? {
+                    if let Some(error) = answered.error() {
+                        return Err(refused_role(scenario, role, error));
+                    }
+                }
             }
         }
         Ok(())
@@ -272,86 +300,55 @@ async fn connect(database: &CaseDatabase, startup: Startup, limit: Duration) -> 
 impl Replay<'_> {
     /// Runs SQL that is no step: it must end, without an error, and leaves nothing in the
     /// transcript.
-    async fn run_apart(&mut self, session: SessionIndex, sql: &SqlText) -> Result<(), Trouble> {
-        let ended = match self.run(session, None, sql).await {
-            Ok(()) => self.await_end(session).await,
-            Err(halt) => Err(halt),
-        };
-        if let Err(halt) = ended {
-            return Err(self.trouble(halt, sql.span).await);
-        }
-        for answered in self.take_ended(session) {
-            if let Some(trouble) = self.failed(session, sql, &answered) {
-                return Err(trouble);
+    async fn run_fixture(&mut self, session: SessionIndex, sql: &SqlText) -> Result<(), Trouble> {
+        for answered in self.run_apart(session, sql).await? {
+            if let Some(error) = answered.error() {
+                return Err(Trouble::Invalid(server_error(
+                    &self.scenario.source,
+                    sql,
+                    &answered.statement,
+                    error,
+                )));
             }
         }
         Ok(())
     }
 
-    fn failed(&self, session: SessionIndex, sql: &SqlText, answered: &Answered) -> Option<Trouble> {
-        answered.answers.iter().find_map(|answer| match answer {
-            Answer::Error(error) => Some(Trouble::Invalid(server_error(
-                &self.scenario.source,
-                sql,
-                &answered.statement,
-                error,
-            ))),
-            Answer::ConnectionLost => Some(Trouble::Server(format!(
-                "the connection of {} is lost",
-                self.name(session)
-            ))),
-            _ => None,
-        })
+    /// Runs SQL that is no step to its end, and gives what was answered.
+    async fn run_apart(
+        &mut self,
+        session: SessionIndex,
+        sql: &SqlText,
+    ) -> Result<Vec<Answered>, Trouble> {
+        let ended = match self.run(session, None, sql).await {
+            Ok(()) => self.await_end(session).await,
+            Err(halt) => Err(halt),
+        };
+        if let Err(halt) = ended {
+            return Err(self.trouble(halt, sql.span, Place::Apart).await);
+        }
+        let ended = self.take_ended(session);
+        let is_lost = |answered: &Answered| {
+            answered.error().is_none() && answered.answers.contains(&Answer::ConnectionLost)
+        };
+        if ended.iter().any(is_lost) {
+            let name = self.name(session);
+            return Err(Trouble::Server(format!("the connection of {name} is lost")));
+        }
+        Ok(ended)
     }
 }
 
-/// A connection that the server refuses because of what the scenario asks of it is the scenario's
-/// fault; any other is not.
-fn refused(scenario: &Scenario, session: Option<&Session>, error: &ConnectError) -> Trouble {
-    let named = |message: &str| {
-        session?
-            .settings
-            .iter()
-            .find(|setting| message.contains(&setting.name.value))
-            .map(|s| s.name.span)
-    };
-    match error
-        .refusal()
-        .map(|refusal| (refusal, named(&refusal.message)))
-    {
-        Some((refusal, Some(span))) => Trouble::Invalid(Diagnostic {
-            source: scenario.source.clone(),
-            message: refusal.message.clone(),
-            span,
-            label: "the server refuses this setting".to_owned(),
-            related: Vec::new(),
-            help: refusal.hint.clone(),
-        }),
-        _ => Trouble::Server(tell(error)),
-    }
+/// What the runner asks of the server for itself is answered in time, or the server has failed.
+async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
+    tokio::time::timeout(OWN_LIMIT, asked).await.map_err(|_| {
+        let seconds = OWN_LIMIT.as_secs();
+        Trouble::Server(format!("the server does not answer within {seconds} s"))
+    })
 }
 
-/// A setting that only a superuser may set, where Lockstep's role is none.
-fn denied(scenario: &Scenario, session: Option<&Session>, error: &DatabaseError) -> Trouble {
-    let reserved = session
-        .into_iter()
-        .flat_map(|session| &session.settings)
-        .find(|setting| SUPERUSER_SETTINGS.contains(&setting.name.value.as_str()));
-    match (error.denial(), reserved) {
-        (Some(message), Some(setting)) => Trouble::Invalid(Diagnostic {
-            source: scenario.source.clone(),
-            message,
-            span: setting.name.span,
-            label: "this needs a server on which Lockstep is a superuser".to_owned(),
-            related: Vec::new(),
-            help: Some(format!(
-                "connect as a superuser, or leave it out; on PostgreSQL 15 and later a superuser \
-                 can also allow it: GRANT SET ON PARAMETER {} TO the role of the URL",
-                setting.name.value
-            )),
-        }),
-        _ => Trouble::Server(tell(error)),
-    }
+fn failed(error: &DatabaseError) -> Trouble {
+    Trouble::Server(error.to_string())
 }
 
 fn quote_identifier(name: &str) -> String {

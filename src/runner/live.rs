@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::scenario::{SqlText, Statement, split};
-use crate::transcript::Answer;
+use crate::transcript::{Answer, ServerMessage};
 use crate::wire::{Incoming, SendError, Sender};
 
 /// One statement of a step, ended, with all that came for it.
@@ -13,6 +13,16 @@ pub(crate) struct Answered {
     pub statement: Statement,
     /// What came, in order.
     pub answers: Vec<Answer>,
+}
+
+impl Answered {
+    /// The error, if it failed.
+    pub(crate) fn error(&self) -> Option<&ServerMessage> {
+        self.answers.iter().find_map(|answer| match answer {
+            Answer::Error(error) => Some(error),
+            _ => None,
+        })
+    }
 }
 
 /// A step that a session is at. It stays with the session until its last answer is reported.
@@ -71,7 +81,9 @@ impl LiveSession {
         self.turn = Some(Turn {
             step,
             statements,
-            answers: Vec::new(),
+            // What came while the session was idle is seen at its next use, as psql shows it. Whether
+            // it came in before that use or just after must not be seen, so it stands first.
+            answers: std::mem::take(&mut self.unsolicited),
             ended: Vec::new(),
             waiting_since: None,
         });
@@ -119,9 +131,7 @@ impl LiveSession {
         let Some(statement) = turn.statements.pop_front() else {
             return false;
         };
-        let mut answers = std::mem::take(&mut turn.answers);
-        // What came while the session was idle is seen at its next use, as psql shows it.
-        answers.append(&mut self.unsolicited);
+        let answers = std::mem::take(&mut turn.answers);
         turn.ended.push(Answered { statement, answers });
         !turn.is_over()
     }
@@ -155,7 +165,6 @@ impl LiveSession {
         if let Some(turn) = &mut self.turn
             && !turn.is_over()
         {
-            turn.answers.append(&mut self.unsolicited);
             turn.answers.push(Answer::ConnectionLost);
             turn.statements.truncate(1);
             self.end_statement();

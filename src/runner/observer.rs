@@ -1,5 +1,7 @@
 //! The connection that asks the server who waits for whom.
 
+use std::time::Duration;
+
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
@@ -13,12 +15,19 @@ use crate::transcript::Blocker;
 /// The look is at exactly the backends asked about.
 const LOOK: &str = "
     SELECT pid, pg_blocking_pids(pid), pg_safe_snapshot_blocking_pids(pid),
-           (SELECT wait_event FROM pg_stat_get_activity(pid) WHERE wait_event_type = 'IPC')
+           (SELECT wait_event FROM pg_stat_get_activity(pid)
+            WHERE wait_event IN ('SyncRep', 'BufferPin'))
     FROM unnest($1::int[]) AS pid";
 
 /// What the server says a backend is doing.
 const DOING: &str = "
     SELECT state, wait_event_type || '/' || wait_event FROM pg_stat_get_activity($1::int)";
+
+/// The first version whose DROP DATABASE waits for all backends.
+const BARRIER_SINCE: i32 = 150_000;
+
+/// How long a nap of 2 s may take.
+const NAP_LIMIT: Duration = Duration::from_secs(30);
 
 /// How to stop a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +42,8 @@ pub(crate) enum Stop {
 pub(crate) struct Observer {
     client: Client,
     look: Statement,
+    /// A database that is made only to be dropped, where the server makes that a barrier.
+    barrier: Option<String>,
 }
 
 impl Observer {
@@ -41,7 +52,40 @@ impl Observer {
     pub(crate) async fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let client = endpoint.connect(&endpoint.database).await?;
         let look = client.prepare_typed(LOOK, &[Type::INT4_ARRAY]).await?;
-        Ok(Self { client, look })
+        let version: i32 = client
+            .query_one("SELECT current_setting('server_version_num')::int4", &[])
+            .await?
+            .try_get(0)?;
+        let pid: i32 = client
+            .query_one("SELECT pg_backend_pid()", &[])
+            .await?
+            .try_get(0)?;
+        Ok(Self {
+            client,
+            look,
+            barrier: (version >= BARRIER_SINCE).then(|| format!("lockstep_barrier_{pid}")),
+        })
+    }
+
+    /// Waits until every backend has heeded the signals that were sent to it so far.
+    ///
+    /// A backend that was told to cancel or to end still counts as waiting until it wakes up, and
+    /// nothing it shares says that it was told. But before DROP DATABASE removes files it waits until
+    /// every backend has said that it closed them, which a backend does where it also heeds signals,
+    /// and not before those. Servers before 15 do without, so there a look may come too early.
+    pub(crate) async fn have_signals_heeded(&self) -> Result<(), Error> {
+        let Some(name) = &self.barrier else {
+            return Ok(());
+        };
+        // Copied files need no log records; that is quicker.
+        self.client
+            .batch_execute(&format!(
+                "CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy"
+            ))
+            .await?;
+        self.client
+            .batch_execute(&format!("DROP DATABASE {name}"))
+            .await
     }
 
     /// Asks about the given sessions of a cast, all in one question.
@@ -62,8 +106,8 @@ impl Observer {
                 .chain(by_snapshot)
                 .map(|pid| cast.blocker(pid))
                 .collect();
-            // A standby that is absent holds no lock, so no process is named.
-            if let Some(event) = waits_for.filter(|event| event == "SyncRep") {
+            // An absent standby holds no lock and a pin is none, so no process is named.
+            if let Some(event) = waits_for {
                 blockers.push(SeenBlocker::Known(Blocker::WaitEvent(event)));
             }
             if let Some(session) = cast.session(row.try_get(0)?) {
@@ -96,6 +140,14 @@ impl Observer {
         Ok(Some(
             words.into_iter().flatten().collect::<Vec<_>>().join(", "),
         ))
+    }
+
+    /// Whether the server goes on although a connection ended without a word. When a backend
+    /// crashes, the server ends all others; so does this one, then, in the middle of its nap.
+    pub(crate) async fn outlives_a_crash(&self) -> bool {
+        let nap = self.client.simple_query("SELECT pg_sleep(2)");
+        // One that does not even wake up again has not outlived it.
+        matches!(tokio::time::timeout(NAP_LIMIT, nap).await, Ok(Ok(_)))
     }
 
     /// Whether the server still answers.

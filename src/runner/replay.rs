@@ -44,6 +44,8 @@ pub(crate) struct Replay<'a> {
     arrive: UnboundedSender<Arrival>,
     pub(crate) live: Vec<Option<LiveSession>>,
     pub(crate) waits_begun: usize,
+    /// Whether the scenario's SQL may signal a backend.
+    pub(crate) may_signal: bool,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -69,6 +71,7 @@ impl<'a> Replay<'a> {
             arrive,
             live: std::iter::repeat_with(|| None).take(everybody).collect(),
             waits_begun: 0,
+            may_signal: scenario.all_sql().any(|sql| names_a_signal(&sql.text)),
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -127,7 +130,8 @@ impl<'a> Replay<'a> {
     /// places, and a database that has connections cannot be dropped at once.
     pub(crate) async fn close(mut self) -> Transcript {
         for mut live in self.live.iter_mut().filter_map(Option::take) {
-            live.close().await;
+            // A server that has stopped may not even take a goodbye.
+            let _ = tokio::time::timeout(self.limit, live.close()).await;
         }
         drop(self.arrive);
         // Each connection lets go of its end of the channel when it is over.
@@ -291,6 +295,15 @@ impl<'a> Replay<'a> {
                 .flat_map(|session| &session.settings)
                 .any(|setting| names_a_timeout(&setting.name.value))
     }
+}
+
+/// Whether SQL may make a backend end what it does. Where that is in a function, the set-up names
+/// it.
+fn names_a_signal(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["pg_cancel_backend", "pg_terminate_backend"]
+        .iter()
+        .any(|function| text.contains(function))
 }
 
 fn names_a_timeout(text: &str) -> bool {

@@ -3,70 +3,114 @@
 use std::time::Duration;
 
 use super::blocking::SeenBlocker;
+use super::case::OWN_LIMIT;
 use super::live::LiveSession;
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
 use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::transcript::Blocker;
+use crate::wire::Closing;
 
 /// How long a statement may take to heed a cancel request, and a backend to end.
 pub(crate) const HEEDS_WITHIN: Duration = Duration::from_secs(2);
 
+/// Where in a scenario a replay halted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At a step.
+    Step,
+    /// In a set-up or a tear-down.
+    Apart,
+}
+
+impl Place {
+    const fn what(self) -> &'static str {
+        match self {
+            Self::Step => "the step",
+            Self::Apart => "this",
+        }
+    }
+
+    const fn way_out(self) -> &'static str {
+        match self {
+            Self::Step => {
+                "end the transaction that holds the lock in a step before this one, or at the end of the scenario"
+            }
+            Self::Apart => {
+                "set-up and tear-down run one after the other: end the transaction that holds the lock before this one begins"
+            }
+        }
+    }
+}
+
+/// Why a replay halted, without the place.
+struct Explanation {
+    message: String,
+    label: String,
+    help: Option<String>,
+}
+
 impl Replay<'_> {
     /// Stops what still runs, and tells why the replay halted at a place in the scenario.
-    pub(crate) async fn trouble(&mut self, halt: Halt, span: Span) -> Trouble {
-        let (message, label, help) = match halt {
-            Halt::Observer(error) => return Trouble::Server(tell(&error)),
-            Halt::TimeLimit => {
-                let doing = match self.tell_in_flight().await {
-                    Ok(doing) => doing,
-                    Err(error) => return Trouble::Server(tell(&error)),
-                };
-                if let Err(error) = self.stop_in_flight().await {
-                    return Trouble::Server(tell(&error));
-                }
-                (
-                    format!("the step does not end within {}", seconds(self.limit)),
-                    doing,
-                    Some("a scenario that needs longer says so: `timeout: 2min`".to_owned()),
-                )
+    pub(crate) async fn trouble(&mut self, halt: Halt, span: Span, place: Place) -> Trouble {
+        let explained = tokio::time::timeout(OWN_LIMIT, self.explain(halt, place)).await;
+        let explanation = match explained {
+            Ok(Ok(explanation)) => explanation,
+            Ok(Err(error)) => return Trouble::Server(tell(&error)),
+            Err(_) => {
+                let seconds = OWN_LIMIT.as_secs();
+                return Trouble::Server(format!("the server does not answer within {seconds} s"));
             }
-            Halt::Stuck(session) => {
-                let waits = match self.tell_waits(session).await {
-                    Ok(waits) => waits,
-                    Err(error) => return Trouble::Server(tell(&error)),
-                };
-                if let Err(error) = self.stop_in_flight().await {
-                    return Trouble::Server(tell(&error));
-                }
-                (
-                    format!("{} waits, and nothing that follows can free it", self.name(session)),
-                    waits,
-                    Some(
-                        "end the transaction that holds the lock in a step before this one, or at the end of the scenario"
-                            .to_owned(),
-                    ),
-                )
-            }
-            Halt::Send(session, error) => (
-                format!("failed to {error}"),
-                format!("the statement of {}", self.name(session)),
-                None,
-            ),
-            Halt::Answer(session, closing) => (
-                closing.to_string(),
-                format!("the answer to {}", self.name(session)),
-                None,
-            ),
         };
         Trouble::Invalid(Diagnostic {
             source: self.scenario.source.clone(),
-            message,
+            message: explanation.message,
             span,
-            label,
+            label: explanation.label,
             related: Vec::new(),
-            help,
+            help: explanation.help,
+        })
+    }
+
+    async fn explain(
+        &mut self,
+        halt: Halt,
+        place: Place,
+    ) -> Result<Explanation, tokio_postgres::Error> {
+        Ok(match halt {
+            Halt::Observer(error) => return Err(error),
+            Halt::TimeLimit => {
+                let label = self.tell_in_flight().await?;
+                self.stop_in_flight().await?;
+                Explanation {
+                    message: format!("{} does not end within {}", place.what(), seconds(self.limit)),
+                    label,
+                    help: Some("a scenario that needs longer says so: `timeout: 2min`".to_owned()),
+                }
+            }
+            Halt::Stuck(session) => {
+                let label = self.tell_waits(session).await?;
+                self.stop_in_flight().await?;
+                Explanation {
+                    message: format!("{} waits, and nothing that follows can free it", self.name(session)),
+                    label,
+                    help: Some(place.way_out().to_owned()),
+                }
+            }
+            Halt::Send(session, error) => Explanation {
+                message: format!("failed to {error}"),
+                label: format!("the statement of {}", self.name(session)),
+                help: None,
+            },
+            Halt::Answer(session, closing) => Explanation {
+                message: closing.to_string(),
+                label: format!("the answer to {}", self.name(session)),
+                help: matches!(closing, Closing::TooLarge { .. }).then(|| {
+                    "ask for less, with LIMIT, `left(…, 100)` or `count(*)`: transcripts are for reading"
+                        .to_owned()
+                }),
+            },
         })
     }
 

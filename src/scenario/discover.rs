@@ -60,7 +60,9 @@ struct Walk {
 
 impl Walk {
     fn file(&mut self, path: PathBuf) {
-        if self.seen.insert(path.clone()) {
+        // `a.yaml` and `./a.yaml` are one.
+        let name = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        if self.seen.insert(name) {
             self.found.push(path);
         }
     }

@@ -80,6 +80,12 @@ pub struct DatabaseError {
 }
 
 impl DatabaseError {
+    /// The server's own words, when it was the server that refused.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&tokio_postgres::error::DbError> {
+        self.cause.as_db_error()
+    }
+
     /// What the server said, if it refused because Lockstep's role lacks the right.
     #[must_use]
     pub fn denial(&self) -> Option<String> {

@@ -64,6 +64,24 @@ impl Server {
         }
     }
 
+    /// Waits until the server has ended by itself, and says why.
+    pub async fn wait_for_failure(&self) -> String {
+        match self {
+            Self::Embedded(server) => server.wait_for_failure().await,
+            // Nobody says why a server that somebody else runs is gone.
+            Self::External(_) => std::future::pending().await,
+        }
+    }
+
+    /// The end of the server's log, where it can be had.
+    #[must_use]
+    pub fn last_words(&self) -> Option<String> {
+        match self {
+            Self::Embedded(server) => Some(server.last_words()),
+            Self::External(_) => None,
+        }
+    }
+
     /// What is worth knowing about the server before the results.
     #[must_use]
     pub fn notes(&self) -> &[String] {

@@ -8,7 +8,8 @@ use crate::scenario::{SessionIndex, Statement};
 /// What was observed in one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The names of the sessions; a [`SessionIndex`] points into them.
+    /// The names of the sessions; a [`SessionIndex`] points into them. The one behind the last is
+    /// the observer that `check` steps ask through.
     pub sessions: Vec<String>,
     /// The process ids of their backends, in the order in which they connected.
     pub backends: Vec<(i32, SessionIndex)>,

@@ -166,11 +166,11 @@ impl Writer<'_> {
             } => self.answered(step, *session, &statement.text, answers),
             EventKind::Waits { session, blockers } => {
                 let line = self.waits(*session, blockers);
-                self.current(step, Some(*session), "").push(&line);
+                self.current(step, self.actor(*session), "").push(&line);
             }
             EventKind::Continues { session } => {
                 let line = format!("-- {} continues\n", self.name(*session));
-                self.open(step, Some(*session), line);
+                self.open(step, self.actor(*session), line);
             }
         }
     }
@@ -253,8 +253,15 @@ impl Writer<'_> {
         }
     }
 
+    /// Who acts in a block; the observer stands behind the sessions of the scenario.
+    fn actor(&self, session: SessionIndex) -> Option<SessionIndex> {
+        (session.0 < self.names.len()).then_some(session)
+    }
+
     fn name(&self, session: SessionIndex) -> &str {
-        &self.names[session.0]
+        self.names
+            .get(session.0)
+            .map_or("the observer", String::as_str)
     }
 }
 

@@ -120,7 +120,8 @@ impl<'a> Volatile<'a> {
     fn session(&self, pid: i32) -> Option<&'a str> {
         let backends = &self.transcript.backends;
         let (_, session) = backends.iter().find(|(other, _)| *other == pid)?;
-        self.transcript.sessions.get(session.0).map(String::as_str)
+        let name = self.transcript.sessions.get(session.0);
+        Some(name.map_or("the observer", String::as_str))
     }
 
     fn put(&self, name: String) -> String {

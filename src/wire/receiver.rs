@@ -74,11 +74,19 @@ impl fmt::Display for Closing {
             Self::Server => f.write_str("the server closed the connection"),
             Self::Client => f.write_str("the client closed the connection"),
             Self::TooLarge { limit } => {
-                write!(f, "the answer takes more than {limit} bytes of memory")
+                write!(f, "the answer takes more than {} of memory", size(*limit))
             }
             Self::Malformed(what) => write!(f, "the answer is not PostgreSQL's protocol: {what}"),
             Self::Io(kind) => write!(f, "the connection broke: {kind}"),
         }
+    }
+}
+
+fn size(bytes: usize) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        format!("{bytes} bytes")
     }
 }
 

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use lockstep::server::embedded::{self, Environment};
-use lockstep::server::{Endpoint, Pins};
+use lockstep::server::{self, Endpoint, Pins};
 
 /// A running server, which ends with the test.
+#[allow(dead_code, reason = "each program of tests uses what it needs")]
 pub struct Server {
     running: embedded::Server,
     programs: PathBuf,
 }
 
+#[allow(dead_code, reason = "each program of tests uses what it needs")]
 impl Server {
     /// Starts one.
     pub async fn start() -> Self {
@@ -41,5 +43,10 @@ impl Server {
     /// The psql of the same release.
     pub fn psql(&self) -> PathBuf {
         self.programs.join("psql")
+    }
+
+    /// As the runner takes it.
+    pub fn into_running(self) -> server::Server {
+        server::Server::Embedded(self.running)
     }
 }

@@ -294,6 +294,12 @@ impl Server {
         self.failure()
     }
 
+    /// The end of the server's log.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        self.keeper.last_words()
+    }
+
     /// Ends the server and removes its files.
     pub async fn stop(self) {
         blocking(move || drop(self)).await;

@@ -1,0 +1,111 @@
+//! What replays of whole scenarios give, on a real server: a file each in `tests/data/replay`, and
+//! a snapshot of all that somebody who replays it sees.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lockstep::runner::{self, CaseId, Outcome, RunOptions, Trouble, Verdict, expect};
+use lockstep::scenario::{self, Diagnostic, LoadError, RenderStyle, Scenario};
+use lockstep::server::Server;
+
+/// How long a step may take; files whose steps must be given up say something shorter.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How many files are replayed side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+fn load(path: &Path) -> Scenario {
+    match scenario::load(path) {
+        Ok(scenario) => scenario,
+        Err(LoadError::Read(error)) => panic!("{}: {error}", path.display()),
+        Err(LoadError::Mistakes(mistakes)) => {
+            panic!("{}", scenario::render(&mistakes, RenderStyle::plain()))
+        }
+    }
+}
+
+/// The transcript, then why the replay stopped, then what was not met.
+fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
+    let draw = |diagnostics: &[Diagnostic]| scenario::render(diagnostics, RenderStyle::plain());
+    let mut seen = outcome.transcript.text().as_str().to_owned();
+    match &outcome.trouble {
+        Some(Trouble::Invalid(diagnostic)) => {
+            write!(
+                seen,
+                "\n=== invalid\n{}",
+                draw(std::slice::from_ref(diagnostic))
+            )
+        }
+        Some(Trouble::Server(what)) => write!(seen, "\n=== server\n{what}\n"),
+        None => Ok(()),
+    }
+    .expect("a String takes everything");
+    let unmet = expect::unmet_in(scenario, &outcome.transcript);
+    if outcome.trouble.is_none() && !unmet.is_empty() {
+        write!(seen, "\n=== unmet\n{}", draw(&unmet)).expect("a String takes everything");
+    }
+    seen
+}
+
+#[test]
+fn replays_give_what_their_snapshots_say() {
+    let files = scenario::discover(&["tests/data/replay"]).expect("the folder is there");
+    assert!(!files.is_empty(), "no scenario in tests/data/replay");
+    let scenarios: Vec<Arc<Scenario>> = files.iter().map(|path| Arc::new(load(path))).collect();
+
+    let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
+    let all = runtime.block_on(async {
+        let server = support::Server::start().await.into_running();
+        let all = replay_all(&scenarios, &server).await;
+        server.stop().await.expect("nothing is left");
+        all
+    });
+
+    for (path, seen) in files.iter().zip(all) {
+        let name = path
+            .file_stem()
+            .expect("a file has a name")
+            .to_string_lossy()
+            .into_owned();
+        insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "data/replay", omit_expression => true }, {
+            insta::assert_snapshot!(name, seen);
+        });
+    }
+}
+
+/// What was seen of each, in their order; some are replayed at the same time on one server.
+async fn replay_all(scenarios: &[Arc<Scenario>], server: &Server) -> Vec<String> {
+    let cases = scenarios.iter().map(|scenario| CaseId {
+        scenario: Arc::clone(scenario),
+        case: "default".to_owned(),
+        release: server.release(),
+    });
+    let all: Arc<Mutex<BTreeMap<PathBuf, String>>> = Arc::default();
+    let judged = Arc::clone(&all);
+    let judge = move |case: &CaseId, outcome: &Outcome| {
+        let path = case.scenario.source.path.clone();
+        let seen = seen(&case.scenario, outcome);
+        judged.lock().expect("nobody panics").insert(path, seen);
+        Verdict::Pass
+    };
+    let options = RunOptions {
+        jobs: SIDE_BY_SIDE,
+        limit: LIMIT,
+        fail_fast: false,
+    };
+    let (events, _nobody_listens) = tokio::sync::mpsc::unbounded_channel();
+    runner::run(cases.collect(), server, options, Arc::new(judge), events).await;
+    let mut all = all.lock().expect("nobody panics");
+    scenarios
+        .iter()
+        .map(|scenario| {
+            all.remove(&scenario.source.path)
+                .expect("each was replayed")
+        })
+        .collect()
+}
