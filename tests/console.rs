@@ -12,7 +12,7 @@ use lockstep::scenario::{
     SqlText, Step, split,
 };
 use lockstep::server::Release;
-use lockstep::snapshot::Mode;
+use lockstep::snapshot::{Mode, Unused, WhyUnused};
 use lockstep::transcript::{Answer, Event, EventKind, Transcript};
 
 /// The file that all scenarios here are read from.
@@ -197,12 +197,17 @@ fn one_of_each() -> Vec<CaseResult> {
     ]
 }
 
+fn unused(path: &str, why: WhyUnused) -> Unused {
+    let path = path.into();
+    Unused { path, why }
+}
+
 struct Shown {
     color: bool,
     verbosity: Verbosity,
     mode: Mode,
     pending: Vec<PathBuf>,
-    unused: Vec<PathBuf>,
+    unused: Vec<Unused>,
     are_removed: bool,
 }
 
@@ -255,7 +260,11 @@ fn each_verdict_is_explained() {
             "snapshots/isolation/isolation=read+committed.snap.new".into(),
             "lab/snapshots/a new race/default.snap.new".into(),
         ],
-        unused: vec!["snapshots/gone/default.snap".into()],
+        unused: vec![
+            unused("snapshots/gone/default.snap", WhyUnused::NoCase),
+            unused("snapshots/lost/default@13.snap", WhyUnused::NoRelease),
+            unused("snapshots/lost/default@14-15.snap", WhyUnused::Redundant),
+        ],
         ..NORMAL
     };
     insta::assert_snapshot!(shown.of(&one_of_each()));
@@ -344,7 +353,10 @@ fn a_long_difference_is_cut_unless_all_is_asked_for() {
 #[test]
 fn what_was_removed_is_named() {
     let shown = Shown {
-        unused: vec!["snapshots/a/x.snap".into(), "snapshots/a/y.snap".into()],
+        unused: vec![
+            unused("snapshots/a/x.snap", WhyUnused::NoCase),
+            unused("snapshots/a/y.snap", WhyUnused::NoCase),
+        ],
         are_removed: true,
         ..NORMAL
     };
@@ -352,7 +364,7 @@ fn what_was_removed_is_named() {
         PASS [   0.012s] a (18.6)
      Summary [   1.234s] 1 case: 1 passed
 
-    2 snapshots that no case uses were removed:
+    2 snapshots that nothing needs were removed:
       snapshots/a/x.snap
       snapshots/a/y.snap
     ");

@@ -93,7 +93,7 @@ async fn replay(
     )
     .await;
 
-    let mut pending = proposals.take();
+    let mut pending = proposals.written();
     if options.accept {
         match accept::take(store, &selected.paths()) {
             Ok(accepted) => accept::tell(&accepted, output),

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::args::RunOptions;
 use super::run::ONLY_CASE;
 use super::select::{Selected, named_or_default};
-use crate::snapshot::{SnapshotError, Store};
+use crate::scenario::ReleaseRange;
+use crate::server::Pins;
+use crate::snapshot::{SnapshotError, Store, Unused, UsedCase};
 
 /// The snapshots that no case uses, in the folders of what was asked for; removed where that is
 /// asked for.
@@ -14,11 +16,29 @@ pub(super) fn unused(
     options: &RunOptions,
     selected: &Selected,
     store: &Store,
-) -> Result<Vec<PathBuf>, SnapshotError> {
-    let used: Vec<(&Path, &str)> = selected
+) -> Result<Vec<Unused>, SnapshotError> {
+    let all: &dyn Fn(u32) -> bool = &|_| true;
+    let ranges: Vec<(&Path, Box<dyn Fn(u32) -> bool + '_>)> = selected
+        .scenarios
+        .iter()
+        .map(|scenario| {
+            let runs_on = move |major| runs_on(&scenario.postgres, major);
+            let path = scenario.source.path.as_path();
+            (path, Box::new(runs_on) as Box<dyn Fn(u32) -> bool>)
+        })
+        .collect();
+    let used: Vec<UsedCase<'_>> = selected
         .found
         .iter()
-        .map(|path| (path.as_path(), ONLY_CASE))
+        .map(|path| UsedCase {
+            scenario: path,
+            case: ONLY_CASE,
+            // Of what was filtered out only the path is known.
+            runs_on: ranges
+                .iter()
+                .find_map(|(known, runs_on)| (known == path).then_some(&**runs_on))
+                .unwrap_or(all),
+        })
         .collect();
     let folders = named_or_default(&options.selection.paths)
         .into_iter()
@@ -40,4 +60,13 @@ pub(super) fn unused(
         store.remove(&unused)?;
     }
     Ok(unused)
+}
+
+/// Whether a scenario is meaningful on the pinned release of a major version, or on any where none
+/// is pinned.
+fn runs_on(range: &ReleaseRange, major: u32) -> bool {
+    match Pins::built_in().major(major) {
+        Some(pin) => range.contains(&[pin.release.major, pin.release.minor]),
+        None => range.contains(&[major, 0]) || range.contains(&[major, u32::MAX]),
+    }
 }

@@ -11,7 +11,7 @@ use super::name::{name_of, slashes};
 use super::palette::{Palette, paint};
 use crate::runner::CaseResult;
 use crate::scenario::Diagnostic;
-use crate::snapshot::Mode;
+use crate::snapshot::{Mode, Unused, WhyUnused};
 
 /// With no more cases than this, each that passed has a line too.
 const FEW: usize = 30;
@@ -46,8 +46,8 @@ pub struct RunSummary<'a> {
     pub elapsed: Duration,
     /// The pending snapshots that it wrote.
     pub pending: &'a [PathBuf],
-    /// The snapshots that no case uses.
-    pub unused: &'a [PathBuf],
+    /// The snapshots that nothing needs.
+    pub unused: &'a [Unused],
     /// Whether those were removed.
     pub are_removed: bool,
 }
@@ -184,7 +184,8 @@ impl<'a> Console<'a> {
 
     /// What to do about it.
     fn push_advice(&self, shown: &mut String, run: &RunSummary<'_>, failed: &[&CaseGroup<'_>]) {
-        self.push_files(shown, run.pending, |number| match number {
+        let pending: Vec<String> = run.pending.iter().map(|path| slashes(path)).collect();
+        self.push_files(shown, &pending, |number| match number {
             1 => "1 pending snapshot was written:".to_owned(),
             number => format!("{number} pending snapshots were written:"),
         });
@@ -226,15 +227,25 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// The snapshots that no case uses, and how to be rid of them.
+    /// The snapshots that nothing needs, and how to be rid of them.
     fn push_unused(&self, shown: &mut String, run: &RunSummary<'_>) {
-        self.push_files(shown, run.unused, |number| {
-            match (number, run.are_removed) {
-                (1, true) => "1 snapshot that no case uses was removed:".to_owned(),
-                (1, false) => "1 snapshot belongs to no case:".to_owned(),
-                (number, true) => format!("{number} snapshots that no case uses were removed:"),
-                (number, false) => format!("{number} snapshots belong to no case:"),
-            }
+        let files: Vec<String> = run
+            .unused
+            .iter()
+            .map(|Unused { path, why }| {
+                let path = slashes(path);
+                match why {
+                    WhyUnused::NoCase => path,
+                    WhyUnused::NoRelease => format!("{path} (`postgres:` excludes its releases)"),
+                    WhyUnused::Redundant => format!("{path} (without it the same would hold)"),
+                }
+            })
+            .collect();
+        self.push_files(shown, &files, |number| match (number, run.are_removed) {
+            (1, true) => "1 snapshot that nothing needs was removed:".to_owned(),
+            (1, false) => "1 snapshot is not needed:".to_owned(),
+            (number, true) => format!("{number} snapshots that nothing needs were removed:"),
+            (number, false) => format!("{number} snapshots are not needed:"),
         });
         if !run.unused.is_empty() && !run.are_removed {
             let command = paint(self.palette.place, "--remove-unused");
@@ -243,14 +254,14 @@ impl<'a> Console<'a> {
     }
 
     /// A list of files under a heading.
-    fn push_files(&self, shown: &mut String, files: &[PathBuf], head: impl Fn(usize) -> String) {
+    fn push_files(&self, shown: &mut String, files: &[String], head: impl Fn(usize) -> String) {
         if files.is_empty() {
             return;
         }
         let _ = writeln!(shown, "\n{}", head(files.len()));
         let most = self.most(files.len());
         for file in &files[..most] {
-            let _ = writeln!(shown, "  {}", slashes(file));
+            let _ = writeln!(shown, "  {file}");
         }
         if files.len() > most {
             let _ = writeln!(shown, "  and {} more (-v shows all)", files.len() - most);

@@ -43,11 +43,11 @@ impl Console<'_> {
                 push_lines(&mut shown, &(self.diagnostics)(diagnostics));
                 self.push_until_there(&mut shown, result);
             }
+            Verdict::Unreadable(message) | Verdict::Unserved(message) => {
+                push_message(&mut shown, message);
+            }
             Verdict::Error(message) => {
-                for line in message.lines() {
-                    shown.push_str(&visible(line, false));
-                    shown.push('\n');
-                }
+                push_message(&mut shown, message);
                 self.push_until_there(&mut shown, result);
             }
         }
@@ -134,6 +134,13 @@ impl Console<'_> {
 enum Part {
     Beginning,
     End,
+}
+
+/// Adds a message of the system's or a server's.
+fn push_message(shown: &mut String, message: &str) {
+    for line in message.lines() {
+        push_lines(shown, &visible(line, false));
+    }
 }
 
 /// Adds text that ends in a line feed afterwards, whether or not it did.

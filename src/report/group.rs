@@ -138,8 +138,8 @@ impl Kind {
             Verdict::New => Self::New,
             Verdict::Differs { .. } => Self::Differs,
             Verdict::Unmet(_) => Self::Unmet,
-            Verdict::Invalid(_) => Self::Invalid,
-            Verdict::Error(_) => Self::Error,
+            Verdict::Invalid(_) | Verdict::Unreadable(_) => Self::Invalid,
+            Verdict::Error(_) | Verdict::Unserved(_) => Self::Error,
         }
     }
 
