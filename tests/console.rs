@@ -235,7 +235,11 @@ impl Shown {
             .iter()
             .map(|group| console.line(group, groups.len()))
             .collect();
+        let mut releases: Vec<Release> = results.iter().map(|result| result.release).collect();
+        releases.sort();
+        releases.dedup();
         let run = RunSummary {
+            releases: &releases,
             results,
             elapsed: Duration::from_millis(1234),
             pending: &self.pending,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::shard::Shard;
 use crate::scenario::parse_duration;
 use crate::server::Provider;
 
@@ -69,8 +70,8 @@ pub(super) struct Selection {
 /// On which server, and how long.
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
-    /// The release to replay on: a major version or an exact one.
-    #[arg(long, value_name = "RELEASE", default_value = "18")]
+    /// The releases to replay on: `18`, `18.6`, `15,18`, `14..18` (both ends are meant) or `all`.
+    #[arg(long, value_name = "RELEASES", default_value = "18")]
     pub pg: String,
     /// Where the server runs: `auto` or `embedded`.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
@@ -86,12 +87,16 @@ pub(super) struct RunOptions {
     pub selection: Selection,
     #[command(flatten)]
     pub server: ServerOptions,
-    /// How many cases run side by side.
+    /// How many cases run side by side, on all releases together.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
     /// Replay each case N times.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Run one of several parts of the cases: `2/4` is the second of four. A case is in the same
+    /// part whatever else is run.
+    #[arg(long, value_name = "PART")]
+    pub shard: Option<Shard>,
     /// Start no further case once one has not passed.
     #[arg(long)]
     pub fail_fast: bool,

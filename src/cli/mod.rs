@@ -8,9 +8,11 @@ mod exit;
 mod interrupt;
 mod output;
 mod proposals;
+mod releases;
 mod run;
 mod select;
 mod server;
+mod shard;
 mod show;
 mod unused;
 

@@ -1,49 +1,67 @@
-//! What the commands that need a server have in common: start one, end it, whatever happens.
+//! What the commands that need servers have in common: start them, end them, whatever happens.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::runtime::Runtime;
 
 use super::args::ServerOptions;
 use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
+use super::releases::choose;
+use crate::runner::{Fleet, Start};
+use crate::server::embedded::Progress;
 use crate::server::{Pin, Pins, Release, Server, start};
 
-/// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
-/// the program to end, which is the exit status then.
+/// Who is told what happens to servers.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The releases that are asked for, oldest first; there is at least one.
+pub(super) fn releases(
+    options: &ServerOptions,
+    output: Output,
+) -> Result<Vec<&'static Pin>, ExitStatus> {
+    let pins = Pins::built_in();
+    let mut pinned: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
+    pinned.sort();
+    let chosen = choose(&options.pg, &pinned).map_err(|error| {
+        let text = format!("failed to understand `--pg {}`: {error}", options.pg);
+        output.fail(text, Some(&error.help(&pinned)));
+        ExitStatus::Invalid
+    })?;
+    let pins = chosen.into_iter().filter_map(|release| pins.exact(release));
+    Ok(pins.collect())
+}
+
+/// Starts a server of the one release that is asked for, lets `work` use it, and ends it: also when
+/// a signal asks the program to end, which is the exit status then.
 pub(super) fn with_server(
     options: &ServerOptions,
     environment: &Environment,
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
 ) -> u8 {
-    let Some(pin) = pin(&options.pg) else {
-        output.fail(
-            format_args!("release `{}` is not pinned", options.pg),
-            Some(&pinned()),
-        );
-        return ExitStatus::Invalid.code();
-    };
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            output.fail(format_args!("failed to start threads: {error}"), None);
-            return ExitStatus::Server.code();
+    let pin = match releases(options, output).as_deref() {
+        Ok([pin]) => *pin,
+        Ok(several) => {
+            let text = format!("`--pg {}` names {} releases", options.pg, several.len());
+            output.fail(text, Some("one transcript is of one release"));
+            return ExitStatus::Invalid.code();
         }
+        Err(status) => return status.code(),
+    };
+    let Some(runtime) = runtime(output) else {
+        return ExitStatus::Server.code();
     };
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let server = match or_interrupted(
-            &mut signals,
-            start(&options.server, pin, &environment.embedded, &report),
-        )
-        .await
-        {
+        let starting = start(&options.server, pin, &environment.embedded, &report);
+        let server = match or_interrupted(&mut signals, starting).await {
             Ok(Ok(server)) => server,
             Ok(Err(error)) => {
                 output.fail(
@@ -56,14 +74,103 @@ pub(super) fn with_server(
         };
         let status = or_interrupted(&mut signals, work(&server)).await;
         server.stop().await;
-        match status {
-            Ok(status) => status.code(),
-            Err(interrupt) => {
-                output.say("-- interrupted; the server has been ended");
-                interrupt.exit_code()
-            }
-        }
+        code(status, "the server has been ended", output)
     })
+}
+
+/// Starts a server of each release, lets `work` use them while they come up, and ends them: also
+/// when a signal asks the program to end, which is the exit status then.
+pub(super) fn with_fleet(
+    options: &ServerOptions,
+    pins: &[&'static Pin],
+    environment: &Environment,
+    output: Output,
+    say: Say,
+    work: impl AsyncFnOnce(&Fleet) -> ExitStatus,
+) -> u8 {
+    let Some(runtime) = runtime(output) else {
+        return ExitStatus::Server.code();
+    };
+    let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
+    let start = starter(options, pins, environment, say);
+    runtime.block_on(async {
+        let signals = interrupt();
+        tokio::pin!(signals);
+        let fleet = Fleet::start(&releases, start);
+        let status = or_interrupted(&mut signals, work(&fleet)).await;
+        fleet.stop().await;
+        let ended = match releases.as_slice() {
+            [_] => "the server has been ended",
+            _ => "the servers have been ended",
+        };
+        code(status, ended, output)
+    })
+}
+
+/// How the servers of a fleet are started, and what is told of it.
+fn starter(
+    options: &ServerOptions,
+    pins: &[&'static Pin],
+    environment: &Environment,
+    say: Say,
+) -> Box<Start> {
+    let provider = options.server.clone();
+    let environment = environment.embedded.clone();
+    let pins = pins.to_vec();
+    let is_alone = pins.len() == 1;
+    Box::new(move |release, number| {
+        let pin = pins.iter().copied().find(|pin| pin.release == release);
+        let pin = pin.expect("only releases of these pins are started");
+        let (provider, environment, say) = (provider.clone(), environment.clone(), say.clone());
+        Box::pin(async move {
+            let began = Instant::now();
+            if number > 0 {
+                say(&format!(
+                    "-- a server of PostgreSQL {release} has ended by itself; another is started …"
+                ));
+            }
+            let tell = say.clone();
+            let report = move |progress: Progress| {
+                tell(&match progress {
+                    Progress::Waiting if !is_alone => {
+                        format!("-- PostgreSQL {release}: {progress} …")
+                    }
+                    progress => format!("-- {progress} …"),
+                });
+            };
+            let started = start(&provider, pin, &environment, &report).await;
+            match &started {
+                Ok(_) if is_alone => {}
+                Ok(_) => {
+                    let elapsed = began.elapsed().as_secs_f64();
+                    say(&format!("-- PostgreSQL {release} is up [{elapsed:.1}s]"));
+                }
+                // The report gives it with its reason.
+                Err(_) => say(&format!("-- PostgreSQL {release} could not be started")),
+            }
+            started
+        })
+    })
+}
+
+fn runtime(output: Output) -> Option<Runtime> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built
+        .inspect_err(|error| output.fail(format_args!("failed to start threads: {error}"), None))
+        .ok()
+}
+
+/// The exit code of work that ended, or was interrupted.
+fn code(status: Result<ExitStatus, Interrupt>, ended: &str, output: Output) -> u8 {
+    match status {
+        Ok(status) => status.code(),
+        Err(interrupt) => {
+            output.say(format_args!("-- interrupted; {ended}"));
+            interrupt.exit_code()
+        }
+    }
 }
 
 /// The value of a future, unless a signal comes first.
@@ -76,21 +183,4 @@ async fn or_interrupted<T>(
         Ok(interrupt) = signals => Err(interrupt),
         value = future => Ok(value),
     }
-}
-
-/// The pin that a release, exact or major, names.
-fn pin(name: &str) -> Option<&'static Pin> {
-    let pins = Pins::built_in();
-    match name.parse::<Release>() {
-        Ok(release) => pins.exact(release),
-        Err(_) => name.parse().ok().and_then(|major| pins.major(major)),
-    }
-}
-
-fn pinned() -> String {
-    let releases: Vec<String> = Pins::built_in()
-        .iter()
-        .map(|pin| pin.release.to_string())
-        .collect();
-    format!("pinned are: {}", releases.join(", "))
 }

@@ -9,12 +9,13 @@ use anstyle::Style;
 use super::group::{CaseGroup, Kind, group};
 use super::name::{name_of, slashes};
 use super::palette::{Palette, paint};
-use crate::runner::CaseResult;
+use crate::runner::{CaseResult, Verdict};
 use crate::scenario::Diagnostic;
-use crate::snapshot::{Mode, Unused, WhyUnused};
+use crate::server::Release;
+use crate::snapshot::{Mode, Unused, WhyUnused, visible};
 
 /// With no more cases than this, each that passed has a line too.
-const FEW: usize = 30;
+pub(super) const FEW: usize = 30;
 /// Cases whose details are shown, and names listed, where not everything is asked for.
 const MANY: usize = 20;
 
@@ -34,12 +35,15 @@ pub struct Console<'a> {
     pub(super) palette: Palette,
     pub(super) verbosity: Verbosity,
     pub(super) mode: Mode,
+    pub(super) is_ascii: bool,
     pub(super) diagnostics: &'a dyn Fn(&[Diagnostic]) -> String,
 }
 
 /// A run that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct RunSummary<'a> {
+    /// The releases that were asked for.
+    pub releases: &'a [Release],
     /// Its results, in the order in which they are reported.
     pub results: &'a [CaseResult],
     /// How long it took.
@@ -65,8 +69,15 @@ impl<'a> Console<'a> {
             palette: Palette::new(color),
             verbosity,
             mode,
+            is_ascii: false,
             diagnostics,
         }
+    }
+
+    /// Writes the table of releases with ASCII characters only, for a terminal that shows no other.
+    #[must_use]
+    pub fn ascii(self, is_ascii: bool) -> Self {
+        Self { is_ascii, ..self }
     }
 
     /// The line of a case, or nothing where it has none in a run of so many cases: print it as soon
@@ -77,6 +88,8 @@ impl<'a> Console<'a> {
         let kind = Kind::of(&result.verdict);
         let is_shown = match self.verbosity {
             Verbosity::Quiet => false,
+            // Those without a server are told together.
+            Verbosity::Normal if is_unserved(result) => false,
             Verbosity::Normal => kind != Kind::Pass || cases <= FEW,
             Verbosity::Verbose => true,
         };
@@ -105,15 +118,23 @@ impl<'a> Console<'a> {
         if self.verbosity == Verbosity::Quiet && failed.is_empty() {
             return String::new();
         }
+        let (unserved, failed): (Vec<_>, Vec<_>) = failed
+            .into_iter()
+            .partition(|group| is_unserved(group.worst().1));
         let mut shown = String::new();
         for group in &failed[..self.most(failed.len())] {
             shown.push_str(&self.details(group));
         }
-        if !failed.is_empty() {
+        self.push_unserved(&mut shown, &unserved);
+        let matrix = self.matrix(run, &groups);
+        shown.push_str(&matrix);
+        if !failed.is_empty() || !unserved.is_empty() || !matrix.is_empty() {
             shown.push('\n');
         }
         self.push_counts(&mut shown, run, &groups);
-        self.push_failed(&mut shown, &failed);
+        if matrix.is_empty() {
+            self.push_failed(&mut shown, &failed);
+        }
         self.push_advice(&mut shown, run, &failed);
         self.push_unused(&mut shown, run);
         shown
@@ -162,6 +183,35 @@ impl<'a> Console<'a> {
         let elapsed = paint(self.palette.faint, time(run.elapsed));
         let counts = counts.join(", ");
         let _ = writeln!(shown, "{word} {elapsed} {total}{colon}{counts}");
+    }
+
+    /// The cases of releases whose server could not be had, each release once.
+    fn push_unserved(&self, shown: &mut String, unserved: &[&CaseGroup<'_>]) {
+        let mut releases: Vec<(Release, &str, usize)> = Vec::new();
+        for group in unserved {
+            let (_, result) = group.worst();
+            let Verdict::Unserved(reason) = &result.verdict else {
+                continue;
+            };
+            let same =
+                |one: &&mut (Release, &str, usize)| (one.0, one.1) == (result.release, reason);
+            match releases.iter_mut().find(same) {
+                Some((_, _, number)) => *number += 1,
+                None => releases.push((result.release, reason, 1)),
+            }
+        }
+        for (release, reason, number) in releases {
+            let word = paint(self.style(Kind::Error), Kind::Error.word());
+            let cases = match number {
+                1 => "1 case was".to_owned(),
+                number => format!("{number} cases were"),
+            };
+            let head = format!("{cases} not run on {release}");
+            let _ = writeln!(shown, "\n{word} {}", paint(self.palette.strong, head));
+            for line in reason.lines() {
+                let _ = writeln!(shown, "{}", visible(line, false));
+            }
+        }
     }
 
     /// The names of what did not pass.
@@ -267,6 +317,11 @@ impl<'a> Console<'a> {
             let _ = writeln!(shown, "  and {} more (-v shows all)", files.len() - most);
         }
     }
+}
+
+/// Whether there was no server for a case.
+fn is_unserved(result: &CaseResult) -> bool {
+    matches!(result.verdict, Verdict::Unserved(_))
 }
 
 /// `[   0.012s]`

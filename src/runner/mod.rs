@@ -5,6 +5,7 @@ mod case;
 mod cast;
 mod event;
 pub mod expect;
+mod fleet;
 mod live;
 mod observer;
 mod outcome;
@@ -15,5 +16,6 @@ mod settle;
 mod trouble;
 
 pub use event::{CaseId, RunEvent};
+pub use fleet::{Fleet, Start, Starting};
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
 pub use run::{Judge, RunOptions, replay, run};

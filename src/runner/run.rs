@@ -1,22 +1,24 @@
-//! Many cases, several side by side on one server.
+//! Many cases on servers of several releases, side by side through one pool of workers.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 use super::case::Stage;
 use super::event::{CaseId, RunEvent};
-use super::outcome::{CaseResult, Outcome, Verdict};
+use super::fleet::{Berth, Fleet, Host};
+use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
 use crate::scenario::Scenario;
-use crate::server::{Endpoint, Server};
+use crate::server::{Release, Server};
 use crate::transcript::Transcript;
 
 /// How to replay.
 #[derive(Debug, Clone, Copy)]
 pub struct RunOptions {
-    /// How many cases run side by side.
+    /// How many cases run side by side, on all servers together.
     pub jobs: usize,
     /// How long a step may take where the scenario does not say.
     pub limit: Duration,
@@ -27,29 +29,30 @@ pub struct RunOptions {
 /// Gives the verdict on a replay.
 pub type Judge = dyn Fn(&CaseId, &Outcome) -> Verdict + Send + Sync;
 
-/// Replays cases on a server and tells what happens as it does. Cases end in any order.
+/// Replays cases, each on the fleet's server of its release, and tells what happens as it does.
 ///
-/// The future can be dropped at any moment; what it has made on the server goes with the server.
+/// Cases begin in their order, but those whose server is not up yet wait for it while others run.
+/// They end in any order. The future can be dropped at any moment; what it has made on the servers
+/// goes with the servers.
 pub async fn run(
     cases: Vec<CaseId>,
-    server: &Server,
+    fleet: &Fleet,
     options: RunOptions,
     judge: Arc<Judge>,
     events: UnboundedSender<RunEvent>,
 ) {
+    let jobs = options.jobs.min(cases.len());
     let shared = Arc::new(Shared {
-        next: AtomicUsize::new(0),
-        enough: AtomicBool::new(false),
-        endpoint: server.endpoint().clone(),
-        scripted: server.scripted_endpoint().clone(),
-        cases,
+        queue: Mutex::new(Queue::new(cases)),
+        enough: watch::Sender::new(false),
+        fleet: fleet.clone(),
         options,
         judge,
         events,
     });
     let mut workers = tokio::task::JoinSet::new();
-    for _ in 0..options.jobs.min(shared.cases.len()) {
-        workers.spawn(Arc::clone(&shared).work());
+    for _ in 0..jobs {
+        workers.spawn(Worker::new(&shared).work());
     }
     while let Some(ended) = workers.join_next().await {
         if let Err(error) = ended
@@ -62,47 +65,190 @@ pub async fn run(
 
 /// What the workers of a run share.
 struct Shared {
-    cases: Vec<CaseId>,
-    next: AtomicUsize,
-    enough: AtomicBool,
-    endpoint: Endpoint,
-    scripted: Endpoint,
+    queue: Mutex<Queue>,
+    /// Whether no further case begins.
+    enough: watch::Sender<bool>,
+    fleet: Fleet,
     options: RunOptions,
     judge: Arc<Judge>,
     events: UnboundedSender<RunEvent>,
 }
 
-impl Shared {
-    async fn work(self: Arc<Self>) {
-        let stage = Stage::connect(&self.endpoint, &self.scripted, self.options.limit).await;
-        while !self.enough.load(Ordering::Relaxed)
-            && let Some(case) = self.cases.get(self.next.fetch_add(1, Ordering::Relaxed))
-        {
-            // Nobody listens any more when the run is being given up.
-            let _ = self.events.send(RunEvent::Started(case.clone()));
-            let began = Instant::now();
-            let outcome = match &stage {
-                Ok(stage) => stage.replay(&case.scenario).await,
-                Err(trouble) => Outcome {
-                    transcript: Transcript::default(),
-                    trouble: Some(trouble.clone()),
-                },
-            };
-            let elapsed = began.elapsed();
-            let verdict = (self.judge)(case, &outcome);
-            if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
-                self.enough.store(true, Ordering::Relaxed);
-            }
-            let result = CaseResult {
-                scenario: Arc::clone(&case.scenario),
-                case: case.case.clone(),
-                release: case.release,
-                transcript: outcome.transcript,
-                verdict,
-                elapsed,
-            };
-            let _ = self.events.send(RunEvent::Finished(Box::new(result)));
+/// The cases that have not begun, with their places in the order.
+struct Queue {
+    cases: BTreeMap<Release, VecDeque<(usize, CaseId)>>,
+}
+
+/// What a worker does next.
+enum Next {
+    /// Replays a case.
+    Replay(CaseId, Host),
+    /// Tells that a case cannot be replayed.
+    Refuse(CaseId, String),
+    /// Waits for a server.
+    Wait,
+    /// Nothing is left.
+    End,
+}
+
+impl Queue {
+    fn new(cases: Vec<CaseId>) -> Self {
+        let mut queue = Self {
+            cases: BTreeMap::new(),
+        };
+        for (at, case) in cases.into_iter().enumerate() {
+            let of_release = queue.cases.entry(case.release).or_default();
+            of_release.push_back((at, case));
         }
+        queue
+    }
+
+    /// The first case whose server is up, or will never be.
+    fn next(&mut self, fleet: &Fleet) -> Next {
+        let mut best: Option<(usize, Release, Berth)> = None;
+        for (release, cases) in &self.cases {
+            let Some((at, _)) = cases.front() else {
+                continue;
+            };
+            if best.as_ref().is_some_and(|(first, ..)| first < at) {
+                continue;
+            }
+            match fleet.berth(*release) {
+                Berth::Starting => {}
+                berth => best = Some((*at, *release, berth)),
+            }
+        }
+        let Some((_, release, berth)) = best else {
+            let is_empty = self.cases.values().all(VecDeque::is_empty);
+            return if is_empty { Next::End } else { Next::Wait };
+        };
+        let case = self.cases.get_mut(&release).and_then(VecDeque::pop_front);
+        match (case, berth) {
+            (Some((_, case)), Berth::Up(host)) => Next::Replay(case, host),
+            (Some((_, case)), Berth::Empty(reason)) => Next::Refuse(case, reason),
+            _ => Next::Wait,
+        }
+    }
+}
+
+/// One of those who replay, with its own connections to each server that it has been on.
+struct Worker {
+    shared: Arc<Shared>,
+    stages: HashMap<Release, (usize, Stage)>,
+}
+
+impl Worker {
+    fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            stages: HashMap::new(),
+        }
+    }
+
+    async fn work(mut self) {
+        let mut servers = self.shared.fleet.changes();
+        let mut enough = self.shared.enough.subscribe();
+        while !*enough.borrow_and_update() {
+            servers.borrow_and_update();
+            match self.shared.next() {
+                Next::Replay(case, host) => self.replay(&case, &host).await,
+                Next::Refuse(case, reason) => {
+                    self.shared.tell(RunEvent::Started(case.clone()));
+                    let verdict = Verdict::Unserved(reason);
+                    self.shared
+                        .finish(case, Transcript::default(), verdict, Duration::ZERO);
+                }
+                Next::Wait => {
+                    tokio::select! {
+                        _ = servers.changed() => {}
+                        _ = enough.changed() => {}
+                    }
+                }
+                Next::End => return,
+            }
+        }
+    }
+
+    async fn replay(&mut self, case: &CaseId, host: &Host) {
+        self.shared.tell(RunEvent::Started(case.clone()));
+        let stage = match self.stages.remove(&host.release) {
+            Some((number, stage)) if number == host.number => Ok(stage),
+            _ => self.shared.connect(host).await,
+        };
+        let began = Instant::now();
+        let mut outcome = match &stage {
+            Ok(stage) => stage.replay(&case.scenario).await,
+            Err(trouble) => Outcome {
+                transcript: Transcript::default(),
+                trouble: Some(trouble.clone()),
+            },
+        };
+        let elapsed = began.elapsed();
+        let stage = match &mut outcome.trouble {
+            Some(Trouble::Server(what)) => {
+                drop(stage);
+                self.shared.after_trouble(host, what).await
+            }
+            _ => stage.ok(),
+        };
+        if let Some(stage) = stage {
+            self.stages.insert(host.release, (host.number, stage));
+        }
+        let verdict = (self.shared.judge)(case, &outcome);
+        self.shared
+            .finish(case.clone(), outcome.transcript, verdict, elapsed);
+    }
+}
+
+impl Shared {
+    fn next(&self) -> Next {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.next(&self.fleet)
+    }
+
+    async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
+        let limit = self.options.limit;
+        let connecting = Stage::connect(&host.endpoint, &host.scripted, limit);
+        let connected = tokio::time::timeout(limit, connecting).await;
+        connected.unwrap_or_else(|_| {
+            let what = format!("PostgreSQL {} does not answer", host.release);
+            Err(Trouble::Server(what))
+        })
+    }
+
+    /// Sees to it that the next case finds a server that lives, and says more of `what` happened
+    /// where the server has ended. Gives new connections where it lives after all.
+    async fn after_trouble(&self, host: &Host, what: &mut String) -> Option<Stage> {
+        let end = match self.fleet.end_of(host) {
+            Some(end) => Some(end),
+            None => match self.connect(host).await {
+                Ok(stage) => return Some(stage),
+                Err(_) => self.fleet.give_up(host, what).await,
+            },
+        };
+        if let Some(end) = end {
+            *what = end;
+        }
+        None
+    }
+
+    fn finish(&self, case: CaseId, transcript: Transcript, verdict: Verdict, elapsed: Duration) {
+        if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
+            self.enough.send_replace(true);
+        }
+        self.tell(RunEvent::Finished(Box::new(CaseResult {
+            scenario: case.scenario,
+            case: case.case,
+            release: case.release,
+            transcript,
+            verdict,
+            elapsed,
+        })));
+    }
+
+    fn tell(&self, event: RunEvent) {
+        // Nobody listens any more when the run is being given up.
+        let _ = self.events.send(event);
     }
 }
 

@@ -191,6 +191,7 @@ impl Shelf {
                 proposals.push(file);
             } else {
                 proposals.extend(self.in_place(&file, &differing));
+                others.push(file);
             }
         }
         if proposals.is_empty() {
