@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::account::Account;
 use super::environment::Environment;
+use super::lock::lock;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
@@ -181,7 +182,7 @@ impl Keeper {
     /// Locks the folder, which must have been made. `false` if somebody swept it in the instant
     /// between.
     pub(super) fn lock(&mut self) -> io::Result<bool> {
-        self.lock = sweep::lock(&self.folder)?;
+        self.lock = lock(&self.folder)?;
         Ok(self.lock.is_some())
     }
 

@@ -2,12 +2,13 @@
 
 mod account;
 mod cache;
+mod client;
 mod environment;
 mod error;
 mod fetch;
 mod folder;
 mod keeper;
-mod pip;
+mod lock;
 mod programs;
 mod progress;
 mod randomness;
@@ -15,11 +16,12 @@ mod start;
 mod sweep;
 mod template;
 mod unpack;
+mod workshop;
 
 pub use environment::{Environment, cache_folder};
 pub use error::{ServerError, ServerErrorKind};
 pub use progress::Progress;
-pub use start::{Server, fetch, start};
+pub use start::{Server, fetch, start, start_installed};
 
 use randomness::{hex, random, secret};
 use start::blocking;
