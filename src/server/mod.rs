@@ -4,6 +4,7 @@ mod database;
 #[cfg(unix)]
 pub mod embedded;
 mod endpoint;
+mod local;
 mod pins;
 mod provider;
 mod release;
@@ -13,6 +14,7 @@ mod version;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
+pub use local::{Local, LocalError};
 pub use pins::{
     Client, Image, PINS_FILE, Package, PackageFile, Pin, Pins, PinsError, this_platform,
 };

@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use super::release::Release;
-
 /// How long a program may take to tell its version.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// The release of a `postgres` program; else what it said instead.
-pub(super) async fn ask_version(program: &Path) -> Result<Release, String> {
+/// The line in which a `postgres` program tells its version; else what it said instead.
+pub(super) async fn ask_version(program: &Path) -> Result<String, String> {
     let output = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
@@ -22,8 +20,10 @@ pub(super) async fn ask_version(program: &Path) -> Result<Release, String> {
         .await
         .map_err(|_| "it does not answer".to_owned())?
         .map_err(|error| error.to_string())?;
-    Release::from_version_line(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
-        let said = [output.stdout, output.stderr].concat();
-        String::from_utf8_lossy(&said).trim().to_owned()
-    })
+    let line = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && line.contains("(PostgreSQL)") {
+        return Ok(line.trim().to_owned());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(String::from_utf8_lossy(&said).trim().to_owned())
 }

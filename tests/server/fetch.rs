@@ -86,9 +86,17 @@ async fn what_the_client_says_when_it_fails_is_shown() {
     let cache = open_folder(&std::env::temp_dir());
     let pip = pip("echo 'ERROR: Temporary failure in name resolution' >&2; exit 1");
     let error = fails(&made_up(), &with_pip(&pip, cache.path())).await;
+    assert!(
+        matches!(error.kind(), ServerErrorKind::Offline { .. }),
+        "{error:?}"
+    );
     assert!(error.to_string().contains("name resolution"), "{error}");
     assert!(error.to_string().contains("download"), "{error}");
-    assert!(error.help().is_some_and(|help| help.contains("offline")));
+    assert!(
+        error
+            .help()
+            .is_some_and(|help| help.contains("servers fetch"))
+    );
     assert!(keeps_nothing(cache.path()));
 }
 

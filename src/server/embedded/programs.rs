@@ -62,11 +62,8 @@ pub(super) async fn obtain(
     report: Reporter<'_>,
 ) -> Result<Programs, ServerError> {
     check_owner(cache)?;
-    if let Some(programs) = Programs::in_cache(pin, cache) {
+    if let Some(programs) = find(pin, cache, environment).await {
         return Ok(programs);
-    }
-    if let Some(folder) = installed(pin.release, environment).await {
-        return Ok(Programs::installed(folder));
     }
     fetch::fetch(pin, cache, environment, report).await?;
     Programs::in_cache(pin, cache).ok_or_else(|| {
@@ -75,8 +72,18 @@ pub(super) async fn obtain(
     })
 }
 
+/// The programs of exactly the pinned release, if they are there already.
+pub(super) async fn find(pin: &Pin, cache: &Path, environment: &Environment) -> Option<Programs> {
+    if let Some(programs) = Programs::in_cache(pin, cache) {
+        return Some(programs);
+    }
+    installed(pin.release, environment)
+        .await
+        .map(Programs::installed)
+}
+
 /// An installation of exactly this release on the machine.
-pub(super) async fn installed(release: Release, environment: &Environment) -> Option<PathBuf> {
+async fn installed(release: Release, environment: &Environment) -> Option<PathBuf> {
     let major = release.major;
     let known = [
         format!("/usr/lib/postgresql/{major}/bin"),
@@ -94,7 +101,10 @@ pub(super) async fn installed(release: Release, environment: &Environment) -> Op
             continue;
         };
         let folder = program.parent()?;
-        if folder.join("initdb").is_file() && ask_version(&program).await == Ok(release) {
+        if folder.join("initdb").is_file()
+            && let Ok(line) = ask_version(&program).await
+            && Release::from_version_line(&line) == Some(release)
+        {
             return Some(folder.to_owned());
         }
     }
@@ -103,13 +113,12 @@ pub(super) async fn installed(release: Release, environment: &Environment) -> Op
 
 /// Asks a `postgres` program for its version.
 pub(super) async fn version(program: &Path) -> Result<Release, ServerError> {
-    ask_version(program).await.map_err(|said| {
-        ServerErrorKind::Program {
-            program: program.to_owned(),
-            said,
-        }
-        .into()
-    })
+    let cannot = |said| ServerErrorKind::Program {
+        program: program.to_owned(),
+        said,
+    };
+    let line = ask_version(program).await.map_err(cannot)?;
+    Ok(Release::from_version_line(&line).ok_or_else(|| cannot(line))?)
 }
 
 /// Tells builds apart without reading them: the folder of the programs, and when the two that make

@@ -54,6 +54,25 @@ pub async fn fetch(
     Ok(programs.folder)
 }
 
+/// Makes all that a start of a pinned release takes, so that it needs neither a network nor a cache
+/// that can be written, and gives the folder of the programs.
+///
+/// # Errors
+///
+/// The release can be neither found nor fetched, or does not run here.
+pub async fn prepare(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<PathBuf, ServerError> {
+    let cache = cache_folder(environment);
+    check_reach(&cache)?;
+    let programs = programs::obtain(pin, &cache, environment, report).await?;
+    check_reach(&programs.folder)?;
+    template::obtain(pin.release, &programs.folder, &cache, environment, report).await?;
+    Ok(programs.folder)
+}
+
 /// Starts a server of a pinned release, for one run.
 ///
 /// What the machine does not have yet is fetched and made, and `report` is told. What dead runs

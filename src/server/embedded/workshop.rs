@@ -111,7 +111,14 @@ impl Workshop {
 }
 
 /// The name of the lock of a place.
-fn name(cache: &Path, place: &Path) -> String {
+pub(super) fn name(cache: &Path, place: &Path) -> String {
     let inside = place.strip_prefix(cache).unwrap_or(place);
     inside.to_string_lossy().replace('/', "-")
+}
+
+/// The lock that whoever makes an unfinished folder of this name holds; there is none of a folder
+/// that is being removed.
+pub(super) fn lock_of(cache: &Path, unfinished: &str) -> Option<PathBuf> {
+    let (name, _) = unfinished.strip_prefix(UNFINISHED)?.split_once('~')?;
+    Some(cache.join(LOCKS).join(name))
 }

@@ -23,7 +23,7 @@ enum Why {
     #[error("{0}")]
     Unreadable(#[from] io::Error),
     #[error("{0}")]
-    Malformed(#[from] serde_saphyr::Error),
+    Malformed(Box<serde_saphyr::Error>),
     #[error("release {release}: {what}")]
     Unusable { release: String, what: String },
     #[error("major version {0} is there twice")]
@@ -55,7 +55,8 @@ impl Pins {
     }
 
     fn overridden(&self, path: &Path) -> Result<Self, Why> {
-        let theirs: Self = serde_saphyr::from_str(&std::fs::read_to_string(path)?)?;
+        let theirs: Self = serde_saphyr::from_str(&std::fs::read_to_string(path)?)
+            .map_err(|error| Why::Malformed(Box::new(error)))?;
         for (at, pin) in theirs.releases.iter().enumerate() {
             pin.check().map_err(|what| Why::Unusable {
                 release: pin.release.to_string(),
