@@ -93,18 +93,14 @@ async fn look_at(server: &Server) {
         ),
         (
             "SELECT count(*) FROM pg_available_extensions WHERE name IN ('btree_gist', 'citext',
-             'dblink', 'hstore', 'pageinspect', 'pg_stat_statements', 'pg_trgm', 'pgcrypto',
-             'pgrowlocks', 'plpgsql', 'postgres_fdw')",
-            "11",
-        ),
-        (
-            "SELECT string_agg(x, '' ORDER BY x COLLATE \"de-x-icu\") FROM unnest(ARRAY['z', 'ä', 'a']) x",
-            "aäz",
+             'dblink', 'hstore', 'pageinspect', 'pg_stat_statements', 'pg_trgm', 'pgrowlocks',
+             'plpgsql', 'postgres_fdw')",
+            "10",
         ),
     ] {
         assert_eq!(ask(&client, sql).await, expected, "{release}: {sql}");
     }
-    for extension in ["pgcrypto", "pgrowlocks", "btree_gist"] {
+    for extension in ["pgrowlocks", "pageinspect", "btree_gist"] {
         client
             .batch_execute(&format!("CREATE EXTENSION {extension}"))
             .await
