@@ -12,9 +12,10 @@ use super::args::RunOptions;
 use super::environment::Environment;
 use super::exit::{ExitStatus, exit_status};
 use super::output::Output;
+use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
 use super::select::{Selected, count, select};
-use super::server::{Say, releases, with_fleet};
+use super::server::{Say, runtime, with_fleet};
 use super::unused::unused;
 use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity, scenario_name};
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
@@ -44,7 +45,14 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
     } else {
         Mode::Propose
     };
-    let pins = match releases(&options.server, output) {
+    let Some(runtime) = runtime(output) else {
+        return ExitStatus::Server.code();
+    };
+    let pinned = match pins(options.server.pins.as_deref(), environment, output) {
+        Ok(pinned) => pinned,
+        Err(status) => return status.code(),
+    };
+    let pins = match runtime.block_on(asked_for(&options.server, &pinned, output)) {
         Ok(pins) => pins,
         Err(status) => return status.code(),
     };
@@ -66,6 +74,7 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         output,
     };
     with_fleet(
+        &runtime,
         &options.server,
         &pins,
         environment,

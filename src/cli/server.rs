@@ -11,30 +11,13 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use super::releases::choose;
+use super::pins::{asked_for, pins};
 use crate::runner::{Fleet, Start};
 use crate::server::embedded::Progress;
-use crate::server::{Pin, Pins, Release, Server, start};
+use crate::server::{Pin, Release, Server, start};
 
 /// Who is told what happens to servers.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// The releases that are asked for, oldest first; there is at least one.
-pub(super) fn releases(
-    options: &ServerOptions,
-    output: Output,
-) -> Result<Vec<&'static Pin>, ExitStatus> {
-    let pins = Pins::built_in();
-    let mut pinned: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
-    pinned.sort();
-    let chosen = choose(&options.pg, &pinned).map_err(|error| {
-        let text = format!("failed to understand `--pg {}`: {error}", options.pg);
-        output.fail(text, Some(&error.help(&pinned)));
-        ExitStatus::Invalid
-    })?;
-    let pins = chosen.into_iter().filter_map(|release| pins.exact(release));
-    Ok(pins.collect())
-}
 
 /// Starts a server of the one release that is asked for, lets `work` use it, and ends it: also when
 /// a signal asks the program to end, which is the exit status then.
@@ -44,23 +27,27 @@ pub(super) fn with_server(
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
 ) -> u8 {
-    let pin = match releases(options, output).as_deref() {
-        Ok([pin]) => *pin,
-        Ok(several) => {
-            let text = format!("`--pg {}` names {} releases", options.pg, several.len());
-            output.fail(text, Some("one transcript is of one release"));
-            return ExitStatus::Invalid.code();
-        }
-        Err(status) => return status.code(),
-    };
     let Some(runtime) = runtime(output) else {
         return ExitStatus::Server.code();
+    };
+    let pins = match pins(options.pins.as_deref(), environment, output) {
+        Ok(pins) => pins,
+        Err(status) => return status.code(),
     };
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
+        let pin = match asked_for(options, &pins, output).await.as_deref() {
+            Ok([pin]) => pin.clone(),
+            Ok(several) => {
+                let text = format!("`--pg` names {} releases", several.len());
+                output.fail(text, Some("a transcript is of one release: name one"));
+                return ExitStatus::Invalid.code();
+            }
+            Err(status) => return status.code(),
+        };
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let starting = start(&options.server, pin, &environment.embedded, &report);
+        let starting = start(&options.server, &pin, &environment.embedded, &report);
         let server = match or_interrupted(&mut signals, starting).await {
             Ok(Ok(server)) => server,
             Ok(Err(error)) => {
@@ -81,16 +68,14 @@ pub(super) fn with_server(
 /// Starts a server of each release, lets `work` use them while they come up, and ends them: also
 /// when a signal asks the program to end, which is the exit status then.
 pub(super) fn with_fleet(
+    runtime: &Runtime,
     options: &ServerOptions,
-    pins: &[&'static Pin],
+    pins: &[Pin],
     environment: &Environment,
     output: Output,
     say: Say,
     work: impl AsyncFnOnce(&Fleet) -> ExitStatus,
 ) -> u8 {
-    let Some(runtime) = runtime(output) else {
-        return ExitStatus::Server.code();
-    };
     let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
     let start = starter(options, pins, environment, say);
     runtime.block_on(async {
@@ -110,7 +95,7 @@ pub(super) fn with_fleet(
 /// How the servers of a fleet are started, and what is told of it.
 fn starter(
     options: &ServerOptions,
-    pins: &[&'static Pin],
+    pins: &[Pin],
     environment: &Environment,
     say: Say,
 ) -> Box<Start> {
@@ -119,7 +104,7 @@ fn starter(
     let pins = pins.to_vec();
     let is_alone = pins.len() == 1;
     Box::new(move |release, number| {
-        let pin = pins.iter().copied().find(|pin| pin.release == release);
+        let pin = pins.iter().find(|pin| pin.release == release).cloned();
         let pin = pin.expect("only releases of these pins are started");
         let (provider, environment, say) = (provider.clone(), environment.clone(), say.clone());
         Box::pin(async move {
@@ -138,7 +123,7 @@ fn starter(
                     progress => format!("-- {progress} …"),
                 });
             };
-            let started = start(&provider, pin, &environment, &report).await;
+            let started = start(&provider, &pin, &environment, &report).await;
             match &started {
                 Ok(_) if is_alone => {}
                 Ok(_) => {
@@ -153,7 +138,8 @@ fn starter(
     })
 }
 
-fn runtime(output: Output) -> Option<Runtime> {
+/// The threads on which everything runs that waits.
+pub(super) fn runtime(output: Output) -> Option<Runtime> {
     let built = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
@@ -174,7 +160,7 @@ fn code(status: Result<ExitStatus, Interrupt>, ended: &str, output: Output) -> u
 }
 
 /// The value of a future, unless a signal comes first.
-async fn or_interrupted<T>(
+pub(super) async fn or_interrupted<T>(
     signals: impl Future<Output = std::io::Result<Interrupt>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Interrupt> {

@@ -1,9 +1,11 @@
 //! Where a release runs, as the user names it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::embedded::{self, Environment, Progress};
+use super::local::{Local, LocalError};
 use super::pins::Pin;
 use super::running::Server;
 
@@ -15,6 +17,8 @@ pub enum Provider {
     Auto,
     /// Programs that Lockstep fetches and runs by itself.
     Embedded,
+    /// Programs that the user names: the folder they are in, or the one above it.
+    Local(PathBuf),
 }
 
 impl FromStr for Provider {
@@ -24,23 +28,27 @@ impl FromStr for Provider {
         match text {
             "auto" => Ok(Self::Auto),
             "embedded" => Ok(Self::Embedded),
-            other => Err(ParseProviderError(other.to_owned())),
+            other => match other.strip_prefix("local:") {
+                Some(directory) if !directory.is_empty() => Ok(Self::Local(directory.into())),
+                _ => Err(ParseProviderError(other.to_owned())),
+            },
         }
     }
 }
 
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Embedded => "embedded",
-        })
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Embedded => f.write_str("embedded"),
+            Self::Local(directory) => write!(f, "local:{}", directory.display()),
+        }
     }
 }
 
 /// A text that names no provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no server provider: write `auto` or `embedded`")]
+#[error("`{0}` is no server provider: write `auto`, `embedded` or `local:DIR`")]
 pub struct ParseProviderError(String);
 
 /// Why a server could not be had.
@@ -49,6 +57,9 @@ pub enum StartError {
     /// The embedded provider could not start one.
     #[error(transparent)]
     Embedded(#[from] embedded::ServerError),
+    /// The programs that the user named are not what was asked for.
+    #[error(transparent)]
+    Local(#[from] LocalError),
 }
 
 impl StartError {
@@ -57,11 +68,12 @@ impl StartError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Embedded(error) => error.help(),
+            Self::Local(error) => error.help(),
         }
     }
 }
 
-/// Starts a server of a pinned release.
+/// Starts a server of a pinned release; of programs that the user names, if they are that release.
 ///
 /// # Errors
 ///
@@ -76,5 +88,13 @@ pub async fn start(
         Provider::Auto | Provider::Embedded => Ok(Server::Embedded(
             embedded::start(pin, environment, report).await?,
         )),
+        Provider::Local(directory) => {
+            let local = Local::find(directory).await?;
+            local.must_be(pin.release)?;
+            Ok(Server::Embedded(
+                embedded::start_installed(pin.release, local.programs(), environment, report)
+                    .await?,
+            ))
+        }
     }
 }

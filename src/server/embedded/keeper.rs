@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::account::Account;
 use super::environment::Environment;
+use super::lock::lock;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
@@ -93,7 +94,8 @@ pub(super) struct Keeper {
     /// Held open as long as the server is wanted; the kernel closes it when Lockstep dies.
     stdin: Option<ChildStdin>,
     report: watch::Receiver<Report>,
-    /// Never sends; hangs up when the keeper is gone. Locked so that threads may share a keeper.
+    /// Never sends; hangs up when the keeper is gone. Nobody contends for the mutex: it makes the
+    /// keeper one that threads can share, so that starts can be spawned.
     gone: Mutex<mpsc::Receiver<()>>,
     /// Locked while Lockstep lives, so that nobody sweeps the folder.
     lock: Option<File>,
@@ -181,7 +183,7 @@ impl Keeper {
     /// Locks the folder, which must have been made. `false` if somebody swept it in the instant
     /// between.
     pub(super) fn lock(&mut self) -> io::Result<bool> {
-        self.lock = sweep::lock(&self.folder)?;
+        self.lock = lock(&self.folder)?;
         Ok(self.lock.is_some())
     }
 

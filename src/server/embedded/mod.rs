@@ -2,24 +2,30 @@
 
 mod account;
 mod cache;
+mod client;
 mod environment;
 mod error;
 mod fetch;
 mod folder;
 mod keeper;
-mod pip;
+mod lock;
 mod programs;
 mod progress;
+mod prune;
 mod randomness;
 mod start;
+mod survey;
 mod sweep;
 mod template;
 mod unpack;
+mod workshop;
 
 pub use environment::{Environment, cache_folder};
 pub use error::{ServerError, ServerErrorKind};
 pub use progress::Progress;
-pub use start::{Server, fetch, start};
+pub use prune::{Needless, Pruned, Removed, prune};
+pub use start::{Server, fetch, prepare, start, start_installed};
+pub use survey::{AtHand, FoundClient, Survey, survey};
 
 use randomness::{hex, random, secret};
 use start::blocking;
