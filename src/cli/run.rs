@@ -20,7 +20,7 @@ use super::unused::unused;
 use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity, scenario_name};
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
 use crate::scenario::{Diagnostic, RenderStyle, render};
-use crate::server::Release;
+use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
 
@@ -61,15 +61,21 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         Ok(cases) => cases,
         Err(status) => return status.code(),
     };
+    let newest = pinned.iter().map(|pin| pin.release.major).max();
+    let mut store = Store::new(&environment.directory, mode);
+    if let Some(newest) = newest {
+        store = store.with_default(newest);
+    }
     let progress = Progress::new(output.err_is_terminal && !options.quiet);
     let aside = progress.asides();
     let say: Say = Arc::new(move |text: &str| aside(&mut || output.say(text)));
     let run = Run {
         options,
         selected,
+        pinned,
         releases,
         cases,
-        store: Store::new(&environment.directory, mode).into(),
+        store: store.into(),
         mode,
         output,
     };
@@ -88,6 +94,7 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
 struct Run<'a> {
     options: &'a RunOptions,
     selected: Selected,
+    pinned: Pins,
     releases: Vec<Release>,
     cases: Vec<CaseId>,
     store: Arc<Store>,
@@ -133,7 +140,7 @@ impl Run<'_> {
                 }
             }
         }
-        let unused = match unused(options, &self.selected, &self.store) {
+        let unused = match unused(options, &self.selected, &self.pinned, &self.store) {
             Ok(unused) => unused,
             Err(error) => {
                 output.fail(&error, None);

@@ -15,6 +15,7 @@ use crate::snapshot::{SnapshotError, Store, Unused, UsedCase};
 pub(super) fn unused(
     options: &RunOptions,
     selected: &Selected,
+    pins: &Pins,
     store: &Store,
 ) -> Result<Vec<Unused>, SnapshotError> {
     let all: &dyn Fn(u32) -> bool = &|_| true;
@@ -22,7 +23,7 @@ pub(super) fn unused(
         .scenarios
         .iter()
         .map(|scenario| {
-            let runs_on = move |major| runs_on(&scenario.postgres, major);
+            let runs_on = move |major| runs_on(&scenario.postgres, pins, major);
             let path = scenario.source.path.as_path();
             (path, Box::new(runs_on) as Box<dyn Fn(u32) -> bool>)
         })
@@ -64,8 +65,8 @@ pub(super) fn unused(
 
 /// Whether a scenario is meaningful on the pinned release of a major version, or on any where none
 /// is pinned.
-fn runs_on(range: &ReleaseRange, major: u32) -> bool {
-    match Pins::built_in().major(major) {
+fn runs_on(range: &ReleaseRange, pins: &Pins, major: u32) -> bool {
+    match pins.major(major) {
         Some(pin) => range.contains(&[pin.release.major, pin.release.minor]),
         None => range.contains(&[major, 0]) || range.contains(&[major, u32::MAX]),
     }

@@ -8,16 +8,16 @@
 //!
 //! # Releases
 //!
-//! `<case>.snap`, the base, is what the newest release does, and holds for every release that no
-//! variant names. Where releases behave otherwise they share a variant, `<case>@13-14.snap`, named
+//! `<case>.snap`, the base, is what the default release does (the newest that is pinned), and holds
+//! for every release that no variant names. Where releases behave otherwise they share a variant, `<case>@13-14.snap`, named
 //! for their majors; a file stands only where behaviour differs. Of two variants that name a major,
 //! the one that names fewer holds.
 //!
 //! - A run proposes a file for each text that is not accepted, whichever releases ran; what earlier
 //!   runs proposed for other releases stays pending. Accepting joins, splits, renames and removes
 //!   files, so that nothing stands twice.
-//! - A case that is run on an old release only gets a base, whose header lists that release. When a
-//!   newer one turns out to differ, its text becomes the base, and the old one's a variant.
+//! - A case that is run on another release only gets a base, whose header lists that release. When
+//!   the default one turns out to differ, its text becomes the base, and the other's a variant.
 //! - When the base's own release behaves otherwise, releases that were not run go with it: most
 //!   often the scenario was changed. Releases with a variant keep that.
 //! - The header lists the releases that were seen to behave so by the time the file was accepted.

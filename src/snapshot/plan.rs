@@ -1,16 +1,16 @@
 //! Which files a case should have, given what is accepted and what was seen since.
 //!
-//! The newest release whose behaviour is known gives the base its text. Releases known to behave
-//! otherwise share a variant for each text. Known is
+//! The default release, or of those known the newest before it, gives the base its text. Releases
+//! known to behave otherwise share a variant for each text. Known is
 //!
 //! 1. what was seen since the snapshots were accepted;
 //! 2. for other releases, what the variant that names them says;
-//! 3. for the rest, what the base says, as far as its header lists them. A base whose own newest
-//!    release was seen to behave otherwise says nothing of them any more: most often the scenario
-//!    was changed, and a variant for every release that was not run would only be in the way.
+//! 3. for the rest, what the base says, as far as its header lists them. A base whose own release
+//!    was seen to behave otherwise says nothing of them any more: most often the scenario was
+//!    changed, and a variant for every release that was not run would only be in the way.
 //!
-//! A case first seen on an old release has a base that lists only that one. When a newer release
-//! turns out to differ, the base becomes the newer's, and the old text a variant.
+//! A case first seen on an old release has a base that lists only that one. When the default
+//! release turns out to differ, the base becomes its, and the old text a variant.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -121,10 +121,9 @@ impl Shelf {
     }
 
     /// The files that this case should have, the base first, after some releases were seen.
-    pub(super) fn plan(&self, seen: &Knowledge) -> Vec<Planned> {
+    pub(super) fn plan(&self, seen: &Knowledge, default: u32) -> Vec<Planned> {
         let by_base = self.known_by_base();
-        let is_replaced = by_base
-            .last_key_value()
+        let is_replaced = leader(&by_base, default)
             .and_then(|(major, base)| Some(seen.get(major)?.text != base.text))
             .unwrap_or(false);
         let mut known = seen.clone();
@@ -134,13 +133,13 @@ impl Shelf {
         for (major, by_base) in by_base.iter().filter(|_| !is_replaced) {
             known.entry(*major).or_insert_with(|| by_base.clone());
         }
-        let newest = known.last_key_value();
-        let base = match (&self.base, newest) {
-            // A base that does not say whose it is stays, unless the newest was just seen.
+        let leading = leader(&known, default);
+        let base = match (&self.base, leading) {
+            // A base that does not say whose it is stays, unless the leading release was just seen.
             (Some(base), Some((major, _))) if by_base.is_empty() && !seen.contains_key(major) => {
                 base.text.clone()
             }
-            (_, Some((_, newest))) => newest.text.clone(),
+            (_, Some((_, leading))) => leading.text.clone(),
             (Some(base), None) => base.text.clone(),
             (None, None) => return Vec::new(),
         };
@@ -169,8 +168,8 @@ impl Shelf {
 
     /// The files to put before the user, as if they were accepted: one for each text that is not
     /// yet, or that goes to another file.
-    pub(super) fn proposals(&self, seen: &Knowledge) -> Vec<Planned> {
-        let plan = self.plan(seen);
+    pub(super) fn proposals(&self, seen: &Knowledge, default: u32) -> Vec<Planned> {
+        let plan = self.plan(seen, default);
         let base_changes = self
             .base
             .as_ref()
@@ -200,7 +199,7 @@ impl Shelf {
         // Whoever accepts knows what is proposed and nothing of the run. Where a release that
         // passed would then go with another one's text, what it gave has to be told as well.
         let known = proposals.iter().flat_map(|file| file.known.clone());
-        let outcome = self.plan(&known.collect());
+        let outcome = self.plan(&known.collect(), default);
         others.retain(|file| {
             let is_kept = |major: &u32| text_in(&outcome, *major) == Some(file.text.as_str());
             let mut passed = file.known.keys().filter(|major| seen.contains_key(major));
@@ -268,6 +267,13 @@ impl Shelf {
         }
         redundant
     }
+}
+
+/// Of some releases the one whose text is the base's: the default one, else the newest before it,
+/// else the first after it.
+fn leader(known: &Knowledge, default: u32) -> Option<(&u32, &Known)> {
+    let before = known.range(..=default).next_back();
+    before.or_else(|| known.first_key_value())
 }
 
 /// The text that a major has according to files, the base first.

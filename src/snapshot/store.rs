@@ -10,7 +10,7 @@ use super::header::Header;
 use super::layout::{Layout, resolve};
 use super::plan::Known;
 use super::walk;
-use crate::server::Release;
+use crate::server::{Pins, Release};
 
 /// Whether the store may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,7 @@ pub enum Change {
 pub struct Store {
     directory: PathBuf,
     mode: Mode,
+    default: u32,
 }
 
 impl Store {
@@ -116,9 +117,21 @@ impl Store {
     /// Paths it gives back are as from `directory`, unless they lie far from it.
     #[must_use]
     pub fn new(directory: &Path, mode: Mode) -> Self {
+        let newest = Pins::built_in().iter().map(|pin| pin.release.major).max();
         Self {
             directory: resolve(directory),
             mode,
+            default: newest.unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The same with another default release, by its major version. The base of a case is what this
+    /// one does; without a word the newest that Lockstep pins is meant.
+    #[must_use]
+    pub fn with_default(self, major: u32) -> Self {
+        Self {
+            default: major,
+            ..self
         }
     }
 
@@ -178,7 +191,7 @@ impl Store {
             };
             seen.insert(one.release.major, known);
         }
-        let proposals = files.read_accepted(&seen)?.proposals(&seen);
+        let proposals = files.read_accepted(&seen)?.proposals(&seen, self.default);
         let layout = self.layout(scenario);
         let of = Header {
             source: layout.source,
@@ -244,7 +257,7 @@ impl Store {
         };
         let shelf = files.read_accepted(&seen)?;
         let mut before = files.texts(&shelf);
-        let plan = shelf.plan(&seen);
+        let plan = shelf.plan(&seen, self.default);
         let mut changes = Vec::new();
         for planned in &plan {
             let path = files.accepted(planned.majors.as_ref());
