@@ -8,8 +8,8 @@ use lockstep::cli::{ExitStatus, exit_status};
 use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
-    Action, Diagnostic, ReleaseRange, Scenario, Session, SessionIndex, SourceFile, Span, Spanned,
-    SqlText, Step, split,
+    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Scenario, Session,
+    SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
 };
 use lockstep::server::Release;
 use lockstep::snapshot::{Mode, Unused, WhyUnused};
@@ -202,8 +202,85 @@ fn unused(path: &str, why: WhyUnused) -> Unused {
     Unused { path, why }
 }
 
+/// The same on another release.
+fn on(release: &str, result: CaseResult) -> CaseResult {
+    CaseResult {
+        release: release.parse().expect("a release"),
+        ..result
+    }
+}
+
+fn unserved(path: &str, release: &str) -> CaseResult {
+    let reason = "failed to start PostgreSQL 14.23: no room\nhelp: make room";
+    CaseResult {
+        transcript: Transcript::default(),
+        ..on(release, result(path, Verdict::Unserved(reason.into())))
+    }
+}
+
+/// A run on three releases in which each mark appears.
+fn on_three_releases() -> Vec<CaseResult> {
+    let excluding = |result: CaseResult| {
+        let mut scenario = (*result.scenario).clone();
+        scenario.postgres = ReleaseRange {
+            comparisons: vec![ReleaseComparison {
+                operator: ReleaseOperator::GreaterOrEqual,
+                bound: vec![15],
+            }],
+        };
+        CaseResult {
+            scenario: Arc::new(scenario),
+            ..result
+        }
+    };
+    let pass = |path: &str, release: &str| on(release, result(path, Verdict::Pass));
+    let variant = |path: &str, release: &str| CaseResult {
+        transcript: transcript("ROLLBACK"),
+        ..pass(path, release)
+    };
+    let new = |path: &str, release: &str, tag: &str| CaseResult {
+        transcript: transcript(tag),
+        ..on(release, result(path, Verdict::New))
+    };
+    let long = "scenarios/isolation/serializable/read-only-deferrable/waits-for-safe-snapshot.yaml";
+    vec![
+        pass("scenarios/a.yaml", "13.23"),
+        pass("scenarios/a.yaml", "14.23"),
+        pass("scenarios/a.yaml", "18.6"),
+        variant("scenarios/隔離.yaml", "13.23"),
+        unserved("scenarios/隔離.yaml", "14.23"),
+        pass("scenarios/隔離.yaml", "18.6"),
+        on("13.23", differs(long)),
+        unserved(long, "14.23"),
+        pass(long, "18.6"),
+        excluding(pass("scenarios/fifteen.yaml", "18.6")),
+        new("scenarios/new.yaml", "13.23", "WARNING"),
+        unserved("scenarios/new.yaml", "14.23"),
+        new("scenarios/new.yaml", "18.6", "COMMIT"),
+        new("scenarios/newer.yaml", "13.23", "COMMIT"),
+        new("scenarios/newer.yaml", "14.23", "COMMIT"),
+        new("scenarios/newer.yaml", "18.6", "COMMIT"),
+        on(
+            "13.23",
+            result(
+                "scenarios/unmet.yaml",
+                Verdict::Unmet(vec![diagnostic("no row came")]),
+            ),
+        ),
+        pass("scenarios/unmet.yaml", "18.6"),
+        on(
+            "18.6",
+            result(
+                "scenarios/corrupt.yaml",
+                Verdict::Unreadable("snapshot `x.snap` has no header".into()),
+            ),
+        ),
+    ]
+}
+
 struct Shown {
     color: bool,
+    ascii: bool,
     verbosity: Verbosity,
     mode: Mode,
     pending: Vec<PathBuf>,
@@ -213,6 +290,7 @@ struct Shown {
 
 const NORMAL: Shown = Shown {
     color: false,
+    ascii: false,
     verbosity: Verbosity::Normal,
     mode: Mode::Propose,
     pending: Vec::new(),
@@ -229,7 +307,8 @@ impl Shown {
                 .map(|one| format!("error: {} [rendered]\n", one.message))
                 .collect()
         };
-        let console = Console::new(self.color, self.verbosity, self.mode, &diagnostics);
+        let console =
+            Console::new(self.color, self.verbosity, self.mode, &diagnostics).ascii(self.ascii);
         let groups = group(results);
         let lines: String = groups
             .iter()
@@ -276,15 +355,17 @@ fn each_verdict_is_explained() {
 
 #[test]
 fn colors_change_no_word() {
-    let color = Shown {
-        color: true,
-        ..NORMAL
+    for results in [one_of_each(), on_three_releases()] {
+        let color = Shown {
+            color: true,
+            ..NORMAL
+        }
+        .of(&results);
+        let plain = NORMAL.of(&results);
+        assert!(color.contains("\u{1b}["));
+        assert!(!plain.contains('\u{1b}'));
+        assert_eq!(anstream::adapter::strip_str(&color).to_string(), plain);
     }
-    .of(&one_of_each());
-    let plain = NORMAL.of(&one_of_each());
-    assert!(color.contains("\u{1b}["));
-    assert!(!plain.contains('\u{1b}'));
-    assert_eq!(anstream::adapter::strip_str(&color).to_string(), plain);
 }
 
 #[test]
@@ -335,6 +416,64 @@ fn repeated_runs_are_one_case() {
         Verdict::Unmet(vec![diagnostic("no row came")]),
     );
     insta::assert_snapshot!(NORMAL.of(&results));
+}
+
+#[test]
+fn several_releases_end_in_a_table() {
+    insta::assert_snapshot!(NORMAL.of(&on_three_releases()));
+}
+
+#[test]
+fn the_table_can_be_had_in_ascii() {
+    let shown = Shown {
+        ascii: true,
+        ..NORMAL
+    }
+    .of(&on_three_releases());
+    let table = shown.split("13.23  14.23  18.6").nth(1).unwrap();
+    let table = table.split("Summary").next().unwrap();
+    let rows = table.lines().filter(|row| !row.contains('隔'));
+    let rows: String = rows.map(|row| format!("{}\n", row.trim_end())).collect();
+    assert!(rows.is_ascii(), "{rows}");
+    insta::assert_snapshot!(rows);
+}
+
+#[test]
+fn a_table_of_hundreds_shows_where_releases_differ() {
+    let mut results = Vec::new();
+    for number in 0..400 {
+        for release in ["17.10", "18.6"] {
+            let passed = result(&format!("scenarios/{number}.yaml"), Verdict::Pass);
+            results.push(on(release, passed));
+        }
+    }
+    results[200].transcript = transcript("ROLLBACK");
+    results[301] = on("18.6", differs("scenarios/150.yaml"));
+    insta::assert_snapshot!(NORMAL.of(&results));
+    for result in results.iter_mut().step_by(2) {
+        result.transcript = transcript("ROLLBACK");
+    }
+    let shown = NORMAL.of(&results);
+    assert!(
+        shown.contains("\nand 300 cases more (-v shows all)\n"),
+        "{shown}"
+    );
+    assert!(shown.lines().count() < 150, "{shown}");
+}
+
+#[test]
+fn cases_without_a_server_are_told_once() {
+    let results: Vec<CaseResult> = (0..100)
+        .map(|number| unserved(&format!("scenarios/{number}.yaml"), "14.23"))
+        .collect();
+    insta::assert_snapshot!(NORMAL.of(&results), @"
+
+    ERROR 100 cases were not run on 14.23
+    failed to start PostgreSQL 14.23: no room
+    help: make room
+
+     Summary [   1.234s] 100 cases: 100 errors
+    ");
 }
 
 #[test]
@@ -417,6 +556,9 @@ fn the_exit_status_is_that_of_the_weightiest_verdict() {
     }
     assert_eq!(of(&each[..5]), 2);
     assert_eq!(of(&each), 3);
+    assert_eq!(of(&[unserved("scenarios/a.yaml", "14.23")]), 3);
+    let unreadable = Verdict::Unreadable("no header".into());
+    assert_eq!(of(&[result("scenarios/a.yaml", unreadable)]), 2);
     assert_eq!(ExitStatus::NothingSelected.code(), 4);
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anstyle::Style;
 
-use super::group::{CaseGroup, Kind, group};
+use super::group::{CaseGroup, Kind, alike, group};
 use super::name::{name_of, slashes};
 use super::palette::{Palette, paint};
 use crate::runner::{CaseResult, Verdict};
 use crate::scenario::Diagnostic;
-use crate::server::Release;
+use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Unused, WhyUnused, visible};
 
 /// With no more cases than this, each that passed has a line too.
@@ -122,8 +122,9 @@ impl<'a> Console<'a> {
             .into_iter()
             .partition(|group| is_unserved(group.worst().1));
         let mut shown = String::new();
-        for group in &failed[..self.most(failed.len())] {
-            shown.push_str(&self.details(group));
+        let alike = alike(&failed);
+        for (group, others) in &alike[..self.most(alike.len())] {
+            shown.push_str(&self.details(group, others));
         }
         self.push_unserved(&mut shown, &unserved);
         let matrix = self.matrix(run, &groups);
@@ -250,10 +251,23 @@ impl<'a> Console<'a> {
             paths.dedup();
             paths
         };
+        let releases = |kinds: &[Kind]| {
+            let mut releases: Vec<Release> = failed
+                .iter()
+                .map(|group| group.worst().1)
+                .filter(|result| kinds.contains(&Kind::of(&result.verdict)))
+                .map(|result| result.release)
+                .collect();
+            releases.sort();
+            releases.dedup();
+            releases
+        };
         let mut advice = Vec::new();
         let seen = of(&[Kind::Differs, Kind::Unmet, Kind::New]);
         if !seen.is_empty() {
-            let command = format!("lockstep show {}", file(&seen));
+            let on = releases(&[Kind::Differs, Kind::Unmet, Kind::New]);
+            let on = pg(&on[on.len().saturating_sub(1)..]);
+            let command = format!("lockstep show {on}{}", file(&seen));
             advice.push(("to see a whole transcript:", command));
         }
         let open = of(&[Kind::Differs, Kind::New]);
@@ -264,7 +278,8 @@ impl<'a> Console<'a> {
                     advice.push(("to accept what is pending:", command));
                 }
                 Mode::ReadOnly => {
-                    let command = format!("lockstep run --accept {}", file(&open));
+                    let on = pg(&releases(&[Kind::Differs, Kind::New]));
+                    let command = format!("lockstep run --accept {on}{}", file(&open));
                     advice.push(("to accept it, outside of CI:", command));
                 }
             }
@@ -317,6 +332,16 @@ impl<'a> Console<'a> {
             let _ = writeln!(shown, "  and {} more (-v shows all)", files.len() - most);
         }
     }
+}
+
+/// How the command line names releases; nothing where it would mean just these without.
+fn pg(releases: &[Release]) -> String {
+    let default = Pins::built_in().iter().map(|pin| pin.release).max();
+    if releases.iter().copied().map(Some).eq([default]) {
+        return String::new();
+    }
+    let majors: Vec<String> = releases.iter().map(|one| one.major.to_string()).collect();
+    format!("--pg {} ", majors.join(","))
 }
 
 /// Whether there was no server for a case.

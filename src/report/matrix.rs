@@ -74,7 +74,7 @@ impl Mark {
             Self::Same => format!("{sign} as accepted"),
             Self::Otherwise => format!("{sign}n as accepted, unlike {newest} from step n"),
             Self::Failed => format!("{sign}n fails at step n"),
-            Self::New => format!("{sign} new"),
+            Self::New => format!("{sign} new ({sign}n unlike {newest} from step n)"),
             Self::Error => format!("{sign} no result"),
             Self::Excluded => format!("{sign} left out by `postgres:`"),
             Self::None => String::new(),
@@ -118,10 +118,10 @@ impl Console<'_> {
             number => format!("and {number} cases {what}\n"),
         };
         if hidden > 0 {
-            text += &more(hidden, "that do not (-v shows all)");
+            text += &more(hidden, "more (-v shows all)");
         }
         if !same.is_empty() {
-            text += &more(same.len(), "as accepted, and the same on each release");
+            text += &more(same.len(), "as accepted, the same on each release");
         }
         let is_used = |mark: &Mark| {
             let mut cells = shown.iter().flat_map(|row| &row.cells);
@@ -133,18 +133,11 @@ impl Console<'_> {
             .map(|mark| mark.meaning(mark.sign(self.is_ascii), *newest))
             .collect();
         if !legend.is_empty() {
-            text += &paint(
-                self.palette.faint,
-                legend.join(" · ").replace(" · ", self.between()),
-            );
+            let between = if self.is_ascii { "; " } else { " · " };
+            text += &paint(self.palette.faint, legend.join(between));
             text.push('\n');
         }
         text
-    }
-
-    /// What stands between the meanings of marks.
-    const fn between(&self) -> &'static str {
-        if self.is_ascii { "; " } else { " · " }
     }
 
     fn push_rows(&self, text: &mut String, releases: &[Release], rows: &[&Row<'_>]) {

@@ -1,7 +1,7 @@
 //! Many cases on servers of several releases, side by side through one pool of workers.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -44,6 +44,7 @@ pub async fn run(
     let jobs = options.jobs.min(cases.len());
     let shared = Arc::new(Shared {
         queue: Mutex::new(Queue::new(cases)),
+        stages: Mutex::default(),
         enough: watch::Sender::new(false),
         fleet: fleet.clone(),
         options,
@@ -52,7 +53,7 @@ pub async fn run(
     });
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..jobs {
-        workers.spawn(Worker::new(&shared).work());
+        workers.spawn(Arc::clone(&shared).work());
     }
     while let Some(ended) = workers.join_next().await {
         if let Err(error) = ended
@@ -66,6 +67,8 @@ pub async fn run(
 /// What the workers of a run share.
 struct Shared {
     queue: Mutex<Queue>,
+    /// Connections that nobody uses at the moment, each with the number of its server.
+    stages: Mutex<HashMap<Release, Vec<(usize, Stage)>>>,
     /// Whether no further case begins.
     enough: watch::Sender<bool>,
     fleet: Fleet,
@@ -131,32 +134,20 @@ impl Queue {
     }
 }
 
-/// One of those who replay, with its own connections to each server that it has been on.
-struct Worker {
-    shared: Arc<Shared>,
-    stages: HashMap<Release, (usize, Stage)>,
-}
-
-impl Worker {
-    fn new(shared: &Arc<Shared>) -> Self {
-        Self {
-            shared: Arc::clone(shared),
-            stages: HashMap::new(),
-        }
-    }
-
-    async fn work(mut self) {
-        let mut servers = self.shared.fleet.changes();
-        let mut enough = self.shared.enough.subscribe();
+impl Shared {
+    /// What each worker does.
+    async fn work(self: Arc<Self>) {
+        let mut servers = self.fleet.changes();
+        let mut enough = self.enough.subscribe();
         while !*enough.borrow_and_update() {
             servers.borrow_and_update();
-            match self.shared.next() {
-                Next::Replay(case, host) => self.replay(&case, &host).await,
+            let next = lock(&self.queue).next(&self.fleet);
+            match next {
+                Next::Replay(case, host) => self.replay(case, &host).await,
                 Next::Refuse(case, reason) => {
-                    self.shared.tell(RunEvent::Started(case.clone()));
+                    self.tell(RunEvent::Started(case.clone()));
                     let verdict = Verdict::Unserved(reason);
-                    self.shared
-                        .finish(case, Transcript::default(), verdict, Duration::ZERO);
+                    self.finish(case, Transcript::default(), verdict, Duration::ZERO);
                 }
                 Next::Wait => {
                     tokio::select! {
@@ -169,11 +160,12 @@ impl Worker {
         }
     }
 
-    async fn replay(&mut self, case: &CaseId, host: &Host) {
-        self.shared.tell(RunEvent::Started(case.clone()));
-        let stage = match self.stages.remove(&host.release) {
-            Some((number, stage)) if number == host.number => Ok(stage),
-            _ => self.shared.connect(host).await,
+    async fn replay(&self, case: CaseId, host: &Host) {
+        self.tell(RunEvent::Started(case.clone()));
+        let idle = self.idle_stage(host);
+        let stage = match idle {
+            Some(stage) => Ok(stage),
+            None => self.connect(host).await,
         };
         let began = Instant::now();
         let mut outcome = match &stage {
@@ -187,23 +179,26 @@ impl Worker {
         let stage = match &mut outcome.trouble {
             Some(Trouble::Server(what)) => {
                 drop(stage);
-                self.shared.after_trouble(host, what).await
+                self.after_trouble(host, what).await
             }
             _ => stage.ok(),
         };
         if let Some(stage) = stage {
-            self.stages.insert(host.release, (host.number, stage));
+            let mut stages = lock(&self.stages);
+            let of_release = stages.entry(host.release).or_default();
+            of_release.push((host.number, stage));
         }
-        let verdict = (self.shared.judge)(case, &outcome);
-        self.shared
-            .finish(case.clone(), outcome.transcript, verdict, elapsed);
+        let verdict = (self.judge)(&case, &outcome);
+        self.finish(case, outcome.transcript, verdict, elapsed);
     }
-}
 
-impl Shared {
-    fn next(&self) -> Next {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.next(&self.fleet)
+    /// Connections to a server that somebody has used and is done with.
+    fn idle_stage(&self, host: &Host) -> Option<Stage> {
+        let mut stages = lock(&self.stages);
+        let of_release = stages.get_mut(&host.release)?;
+        // Those to servers that have ended are of no use any more.
+        of_release.retain(|(number, _)| *number == host.number);
+        of_release.pop().map(|(_, stage)| stage)
     }
 
     async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
@@ -250,6 +245,10 @@ impl Shared {
         // Nobody listens any more when the run is being given up.
         let _ = self.events.send(event);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Replays one scenario on a server.
