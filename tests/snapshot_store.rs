@@ -193,7 +193,7 @@ fn in_ci_nothing_is_written_or_removed() {
     let (folder, store) = project();
     let key = key("default", 18);
     let ci = Store::new(folder.path(), Mode::ReadOnly);
-    assert_eq!(propose(&ci, key, "a\n", &[]).unwrap(), [PathBuf::new(); 0]);
+    assert!(propose(&ci, key, "a\n", &[]).unwrap().is_empty());
     assert!(files(folder.path()).is_empty());
     propose(&store, key, "a\n", &[]).unwrap();
     propose(&ci, key, "b\n", &[]).unwrap();

@@ -18,27 +18,25 @@ pub(super) fn unused(
     pins: &Pins,
     store: &Store,
 ) -> Result<Vec<Unused>, SnapshotError> {
-    let all: &dyn Fn(u32) -> bool = &|_| true;
-    let ranges: Vec<(&Path, Box<dyn Fn(u32) -> bool + '_>)> = selected
-        .scenarios
+    let meant: Vec<_> = selected
+        .found
         .iter()
-        .map(|scenario| {
-            let runs_on = move |major| runs_on(&scenario.postgres, pins, major);
-            let path = scenario.source.path.as_path();
-            (path, Box::new(runs_on) as Box<dyn Fn(u32) -> bool>)
+        .map(|path| {
+            let mut scenarios = selected.scenarios.iter();
+            let scenario = scenarios.find(|scenario| scenario.source.path == *path);
+            // Of what was filtered out only the path is known.
+            let range = scenario.map(|scenario| &scenario.postgres);
+            move |major| range.is_none_or(|range| runs_on(range, pins, major))
         })
         .collect();
     let used: Vec<UsedCase<'_>> = selected
         .found
         .iter()
-        .map(|path| UsedCase {
+        .zip(&meant)
+        .map(|(path, runs_on)| UsedCase {
             scenario: path,
             case: ONLY_CASE,
-            // Of what was filtered out only the path is known.
-            runs_on: ranges
-                .iter()
-                .find_map(|(known, runs_on)| (known == path).then_some(&**runs_on))
-                .unwrap_or(all),
+            runs_on,
         })
         .collect();
     let folders = named_or_default(&options.selection.paths)

@@ -71,7 +71,7 @@ struct Slot {
     server: Result<Option<Server>, String>,
     /// How many servers there were before.
     number: usize,
-    /// Why those ended, each with its number.
+    /// Why those ended, in their order.
     ends: Vec<String>,
 }
 
@@ -189,10 +189,7 @@ impl Shared {
             return;
         };
         let number = slot.number + 1;
-        let old = match std::mem::replace(&mut slot.server, Ok(None)) {
-            Ok(old) => old,
-            Err(_) => None,
-        };
+        let old = std::mem::replace(&mut slot.server, Ok(None)).unwrap_or_default();
         if number > MORE {
             slot.server = Err(format!(
                 "{number} servers of PostgreSQL {release} have ended by themselves; the last:\n{end}"

@@ -204,11 +204,13 @@ impl Shared {
     async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
         let limit = self.options.limit;
         let connecting = Stage::connect(&host.endpoint, &host.scripted, limit);
-        let connected = tokio::time::timeout(limit, connecting).await;
-        connected.unwrap_or_else(|_| {
-            let what = format!("PostgreSQL {} does not answer", host.release);
-            Err(Trouble::Server(what))
-        })
+        match tokio::time::timeout(limit, connecting).await {
+            Ok(connected) => connected,
+            Err(_) => {
+                let what = format!("PostgreSQL {} does not answer", host.release);
+                Err(Trouble::Server(what))
+            }
+        }
     }
 
     /// Sees to it that the next case finds a server that lives, and says more of `what` happened
