@@ -73,11 +73,12 @@ pub(super) struct Selection {
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
     /// The releases to replay on: `18`, `18.6`, `15,18`, `14..18` (both ends are meant) or `all`.
-    /// [default: 18, or the release in the folder of `local:DIR`]
+    /// [default: 18, or the release in the folder of `local:DIR` or of the server behind a URL]
     #[arg(long, value_name = "RELEASES")]
     pub pg: Option<String>,
-    /// Where the server runs: `auto`, `embedded`, or `local:DIR` with the folder of the programs
-    /// of any build.
+    /// Where the server runs: `auto`, `embedded`, `local:DIR` with the folder of the programs of
+    /// any build, or the URL of a server that is there, such as `postgresql://user@host/`, with the
+    /// password in PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// A file of pins that stand in the place of those built in.

@@ -7,6 +7,7 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::releases::{ChoiceError, choose};
+use crate::server::external::{self, ConnectionUrl, WantedRelease};
 use crate::server::{Local, PINS_FILE, Pin, Pins, Provider, Release};
 
 /// The major version that is meant where none is named.
@@ -43,8 +44,12 @@ pub(super) fn pins(
 pub(super) async fn asked_for(
     options: &ServerOptions,
     pins: &Pins,
+    environment: &Environment,
     output: Output,
 ) -> Result<Vec<Pin>, ExitStatus> {
+    if let Provider::External(url) = &options.server {
+        return on_external(url, options.pg.as_deref(), environment, output).await;
+    }
     if let Provider::Local(directory) = &options.server {
         let local = match Local::find(directory).await {
             Ok(local) => local,
@@ -73,6 +78,43 @@ pub(super) async fn asked_for(
         ExitStatus::Invalid
     })?;
     Ok(chosen.into_iter().cloned().collect())
+}
+
+/// What the server behind a URL runs. It is asked once before the run, which is planned for it.
+async fn on_external(
+    url: &ConnectionUrl,
+    wanted: Option<&str>,
+    environment: &Environment,
+    output: Output,
+) -> Result<Vec<Pin>, ExitStatus> {
+    let wanted = wanted.map(str::parse::<WantedRelease>).transpose();
+    let wanted = wanted.map_err(|error| {
+        output.fail(
+            error,
+            Some("a server that is there runs one release: name it or none"),
+        );
+        ExitStatus::Invalid
+    })?;
+    let found = external::start(url, wanted, &environment.external).await;
+    let server = found.map_err(|error| {
+        let text = format!("failed to use the server: {error}");
+        output.fail(text, error.help().as_deref());
+        if error.is_mistake() {
+            ExitStatus::Invalid
+        } else {
+            ExitStatus::Server
+        }
+    })?;
+    let pin = Pin::of(server.release());
+    if let Err(left) = server.stop().await {
+        output.say(format_args!("{}", left_behind(&left)));
+    }
+    Ok(vec![pin])
+}
+
+/// What is said where a server that is somebody else's could not be left as it was.
+pub(super) fn left_behind(left: &str) -> String {
+    format!("-- something is left on the server, for the next run to remove: {left}")
 }
 
 /// The pins that words name: releases, ranges such as `14..18`, lists with commas, `all`.

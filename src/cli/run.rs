@@ -52,7 +52,7 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         Ok(pinned) => pinned,
         Err(status) => return status.code(),
     };
-    let pins = match runtime.block_on(asked_for(&options.server, &pinned, output)) {
+    let pins = match runtime.block_on(asked_for(&options.server, &pinned, environment, output)) {
         Ok(pins) => pins,
         Err(status) => return status.code(),
     };

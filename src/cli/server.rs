@@ -11,10 +11,10 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use super::pins::{asked_for, pins};
+use super::pins::{asked_for, left_behind, pins};
 use crate::runner::{Fleet, Start};
-use crate::server::embedded::Progress;
-use crate::server::{Pin, Release, Server, start};
+use crate::server::embedded::{self, Progress};
+use crate::server::{Pin, Provider, Release, Server, StartError, external, start};
 
 /// Who is told what happens to servers.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -37,7 +37,10 @@ pub(super) fn with_server(
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
-        let pin = match asked_for(options, &pins, output).await.as_deref() {
+        let pin = match asked_for(options, &pins, environment, output)
+            .await
+            .as_deref()
+        {
             Ok([pin]) => pin.clone(),
             Ok(several) => {
                 let text = format!("`--pg` names {} releases", several.len());
@@ -47,7 +50,13 @@ pub(super) fn with_server(
             Err(status) => return status.code(),
         };
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let starting = start(&options.server, &pin, &environment.embedded, &report);
+        let starting = start_one(
+            &options.server,
+            &pin,
+            &environment.embedded,
+            &environment.external,
+            &report,
+        );
         let server = match or_interrupted(&mut signals, starting).await {
             Ok(Ok(server)) => server,
             Ok(Err(error)) => {
@@ -59,9 +68,14 @@ pub(super) fn with_server(
             }
             Err(interrupt) => return interrupt.exit_code(),
         };
+        for note in server.notes() {
+            output.say(format_args!("-- {note}"));
+        }
         let status = or_interrupted(&mut signals, work(&server)).await;
-        server.stop().await;
-        code(status, "the server has been ended", output)
+        if let Err(left) = server.stop().await {
+            output.say(left_behind(&left));
+        }
+        code(status, output)
     })
 }
 
@@ -83,12 +97,10 @@ pub(super) fn with_fleet(
         tokio::pin!(signals);
         let fleet = Fleet::start(&releases, start);
         let status = or_interrupted(&mut signals, work(&fleet)).await;
-        fleet.stop().await;
-        let ended = match releases.as_slice() {
-            [_] => "the server has been ended",
-            _ => "the servers have been ended",
-        };
-        code(status, ended, output)
+        for left in fleet.stop().await {
+            output.say(left_behind(&left));
+        }
+        code(status, output)
     })
 }
 
@@ -100,13 +112,15 @@ fn starter(
     say: Say,
 ) -> Box<Start> {
     let provider = options.server.clone();
-    let environment = environment.embedded.clone();
+    let embedded = environment.embedded.clone();
+    let external = environment.external.clone();
     let pins = pins.to_vec();
     let is_alone = pins.len() == 1;
     Box::new(move |release, number| {
         let pin = pins.iter().find(|pin| pin.release == release).cloned();
         let pin = pin.expect("only releases of these pins are started");
-        let (provider, environment, say) = (provider.clone(), environment.clone(), say.clone());
+        let (provider, say) = (provider.clone(), say.clone());
+        let (embedded, external) = (embedded.clone(), external.clone());
         Box::pin(async move {
             let began = Instant::now();
             if number > 0 {
@@ -123,7 +137,10 @@ fn starter(
                     progress => format!("-- {progress} …"),
                 });
             };
-            let started = start(&provider, &pin, &environment, &report).await;
+            let started = start_one(&provider, &pin, &embedded, &external, &report).await;
+            for note in started.iter().flat_map(Server::notes) {
+                say(&format!("-- {note}"));
+            }
             match &started {
                 Ok(_) if is_alone => {}
                 Ok(_) => {
@@ -138,6 +155,22 @@ fn starter(
     })
 }
 
+/// Starts a server of a release, or begins to use the one that is there.
+async fn start_one(
+    provider: &Provider,
+    pin: &Pin,
+    embedded: &embedded::Environment,
+    external: &external::Environment,
+    report: &(dyn Fn(Progress) + Send + Sync),
+) -> Result<Server, StartError> {
+    let Provider::External(url) = provider else {
+        return start(provider, pin, embedded, report).await;
+    };
+    let wanted = external::WantedRelease::Exact(pin.release);
+    let server = external::start(url, Some(wanted), external).await?;
+    Ok(Server::External(server))
+}
+
 /// The threads on which everything runs that waits.
 pub(super) fn runtime(output: Output) -> Option<Runtime> {
     let built = tokio::runtime::Builder::new_multi_thread()
@@ -149,11 +182,11 @@ pub(super) fn runtime(output: Output) -> Option<Runtime> {
 }
 
 /// The exit code of work that ended, or was interrupted.
-fn code(status: Result<ExitStatus, Interrupt>, ended: &str, output: Output) -> u8 {
+fn code(status: Result<ExitStatus, Interrupt>, output: Output) -> u8 {
     match status {
         Ok(status) => status.code(),
         Err(interrupt) => {
-            output.say(format_args!("-- interrupted; {ended}"));
+            output.say("-- interrupted; nothing is left running");
             interrupt.exit_code()
         }
     }

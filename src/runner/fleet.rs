@@ -99,8 +99,9 @@ impl Fleet {
         fleet
     }
 
-    /// Ends all servers, side by side, also those that are still being started.
-    pub async fn stop(self) {
+    /// Ends all servers, side by side, also those that are still being started. Gives what could
+    /// not be removed from servers that are somebody else's.
+    pub async fn stop(self) -> Vec<String> {
         let (mut tasks, servers) = {
             let mut state = self.shared.lock();
             state.is_stopping = true;
@@ -115,7 +116,8 @@ impl Fleet {
             ending.spawn(server.stop());
         }
         tasks.shutdown().await;
-        ending.join_all().await;
+        let ended = ending.join_all().await;
+        ended.into_iter().filter_map(Result::err).collect()
     }
 
     /// Tells when a server has come up or gone.
@@ -215,7 +217,8 @@ impl Shared {
         let shared = Arc::clone(self);
         state.tasks.spawn(async move {
             if let Some(old) = old {
-                old.stop().await;
+                // It has ended already; what it could not remove went with it.
+                let _ = old.stop().await;
             }
             if number > MORE {
                 return;
@@ -238,7 +241,8 @@ impl Shared {
                 }
             };
             if let Some(server) = late {
-                server.stop().await;
+                // The run is over, and nobody listens any more.
+                let _ = server.stop().await;
             }
             shared.changed.send_replace(());
         });
