@@ -48,7 +48,7 @@ pub(crate) enum Berth {
     /// It is being started.
     Starting,
     /// It runs.
-    Up(Host),
+    Up(Box<Host>),
     /// There is none, and none will come; the text says why.
     Empty(String),
 }
@@ -133,12 +133,12 @@ impl Fleet {
         };
         match &slot.server {
             Ok(None) => Berth::Starting,
-            Ok(Some(server)) => Berth::Up(Host {
+            Ok(Some(server)) => Berth::Up(Box::new(Host {
                 release,
                 number: slot.number,
                 endpoint: server.endpoint().clone(),
                 scripted: server.scripted_endpoint().clone(),
-            }),
+            })),
             Err(reason) => Berth::Empty(reason.clone()),
         }
     }

@@ -85,7 +85,7 @@ struct Queue {
 /// What a worker does next.
 enum Next {
     /// Replays a case.
-    Replay(CaseId, Host),
+    Replay(CaseId, Box<Host>),
     /// Tells that a case cannot be replayed.
     Refuse(CaseId, String),
     /// Waits for a server.
