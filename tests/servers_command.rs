@@ -206,7 +206,8 @@ fn with_a_local_build_the_release_is_that_of_the_folder() {
     let folder = workplace();
     let (output, text) = run(lockstep(folder.path(), &["servers", "fetch"]));
     assert!(output.status.success(), "{text}");
-    let bin = PathBuf::from(text.lines().last().unwrap()["18.6".len()..].trim());
+    let told = String::from_utf8(output.stdout).unwrap();
+    let bin = PathBuf::from(told["18.6".len()..].trim());
     let local = format!("local:{}", bin.display());
     for pg in [&[][..], &["--pg", "18"], &["--pg", "18.6"]] {
         let arguments = [&["show", "release.yaml", "--server", &local], pg].concat();
