@@ -13,7 +13,7 @@ use tokio::process::Command;
 use super::super::account::Account;
 use super::super::environment::Environment;
 use super::super::error::{ServerError, ServerErrorKind};
-use super::super::keeper::{Duty, Keeper, Stage};
+use super::super::keeper::{Duty, Keeper, Stage, not_started};
 use super::{npm, pip};
 use crate::server::{Client, Package, PackageFile};
 
@@ -111,7 +111,7 @@ impl PackageClient {
 
         let account = Account::caller();
         let mut keeper = Keeper::start(Duty::Download, folder, &arguments, account, environment)
-            .map_err(ServerErrorKind::Keeper)?;
+            .map_err(not_started)?;
         let downloading = async {
             keeper.reach(Stage::Made).await;
             // A keeper that died meanwhile is noticed next.
