@@ -222,6 +222,6 @@ fn with_a_local_build_the_release_is_that_of_the_folder() {
 
     let arguments = ["show", "release.yaml", "--server", "local:/nowhere"];
     let (output, text) = run(lockstep(folder.path(), &arguments));
-    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("/nowhere"), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::embedded;
+use crate::server::{embedded, external};
 
 /// What the environment says.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Environment {
     /// What the embedded server has to know: `LOCKSTEP_CACHE`, where fetched servers are kept,
     /// `XDG_CACHE_HOME`, `HOME` and `PATH`.
     pub embedded: embedded::Environment,
+    /// What a connection URL leaves out: the variables that `psql` knows.
+    pub external: external::Environment,
     /// The folder the program was started in.
     pub directory: PathBuf,
 }
@@ -23,6 +25,7 @@ impl Environment {
     pub(super) fn of_process() -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let folder = |name| variable(name).map(PathBuf::from);
+        let text = |name| variable(name).and_then(|value| value.into_string().ok());
         Self {
             ci: variable("CI").is_some_and(|value| value != "false" && value != "0"),
             no_color: variable("NO_COLOR").is_some(),
@@ -33,6 +36,20 @@ impl Environment {
                 path: variable("PATH").unwrap_or_default(),
                 temp: std::env::temp_dir(),
                 servers: folder("LOCKSTEP_SERVERS"),
+            },
+            external: external::Environment {
+                host: text("PGHOST"),
+                port: text("PGPORT"),
+                user: text("PGUSER"),
+                password: text("PGPASSWORD"),
+                password_file: folder("PGPASSFILE")
+                    .or_else(|| folder("HOME").map(|home| home.join(".pgpass"))),
+                database: text("PGDATABASE"),
+                ssl_mode: text("PGSSLMODE"),
+                ssl_root_cert: text("PGSSLROOTCERT"),
+                ssl_cert: text("PGSSLCERT"),
+                ssl_key: text("PGSSLKEY"),
+                connect_timeout: text("PGCONNECT_TIMEOUT"),
             },
             directory: std::env::current_dir().unwrap_or_default(),
         }

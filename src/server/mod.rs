@@ -3,12 +3,16 @@
 mod database;
 pub mod embedded;
 mod endpoint;
+pub mod external;
 mod local;
 mod pins;
 mod provider;
 mod release;
 mod roles;
 mod running;
+mod settings;
+mod tls;
+mod tls_control;
 mod version;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
@@ -20,3 +24,5 @@ pub use pins::{
 pub use provider::{ParseProviderError, Provider, StartError, start};
 pub use release::{ParseReleaseError, Release};
 pub use running::Server;
+pub(crate) use tls::TlsToHost;
+pub use tls::{Tls, TlsError, TlsFiles, Verification};

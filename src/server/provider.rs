@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::embedded::{self, Environment, Progress};
+use super::external::{self, ConnectionUrl, ExternalError, WantedRelease, redact};
 use super::local::{Local, LocalError};
 use super::pins::Pin;
 use super::running::Server;
@@ -19,6 +20,8 @@ pub enum Provider {
     Embedded,
     /// Programs that the user names: the folder they are in, or the one above it.
     Local(PathBuf),
+    /// A server that somebody else runs.
+    External(ConnectionUrl),
 }
 
 impl FromStr for Provider {
@@ -30,7 +33,9 @@ impl FromStr for Provider {
             "embedded" => Ok(Self::Embedded),
             other => match other.strip_prefix("local:") {
                 Some(directory) if !directory.is_empty() => Ok(Self::Local(directory.into())),
-                _ => Err(ParseProviderError(other.to_owned())),
+                _ => ConnectionUrl::from_text(other)
+                    .map(Self::External)
+                    .ok_or_else(|| ParseProviderError(redact(other))),
             },
         }
     }
@@ -42,13 +47,14 @@ impl fmt::Display for Provider {
             Self::Auto => f.write_str("auto"),
             Self::Embedded => f.write_str("embedded"),
             Self::Local(directory) => write!(f, "local:{}", directory.display()),
+            Self::External(url) => url.fmt(f),
         }
     }
 }
 
 /// A text that names no provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no server provider: write `auto`, `embedded` or `local:DIR`")]
+#[error("`{0}` is no server provider: write `auto`, `embedded`, `local:DIR` or a connection URL")]
 pub struct ParseProviderError(String);
 
 /// Why a server could not be had.
@@ -60,6 +66,9 @@ pub enum StartError {
     /// The programs that the user named are not what was asked for.
     #[error(transparent)]
     Local(#[from] LocalError),
+    /// A server that somebody else runs cannot be used.
+    #[error(transparent)]
+    External(#[from] ExternalError),
 }
 
 impl StartError {
@@ -69,11 +78,23 @@ impl StartError {
         match self {
             Self::Embedded(error) => error.help(),
             Self::Local(error) => error.help(),
+            Self::External(error) => error.help(),
+        }
+    }
+
+    /// Whether the command line is to be changed, rather than the machine or the server.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        match self {
+            Self::Embedded(_) => false,
+            Self::Local(error) => error.is_mistake(),
+            Self::External(error) => error.is_mistake(),
         }
     }
 }
 
-/// Starts a server of a pinned release; of programs that the user names, if they are that release.
+/// Starts a server of a pinned release. Programs that the user names must be that release, and an
+/// external server must run it; [`external::start`] takes what it runs.
 ///
 /// # Errors
 ///
@@ -95,6 +116,11 @@ pub async fn start(
                 embedded::start_installed(pin.release, local.programs(), environment, report)
                     .await?,
             ))
+        }
+        Provider::External(url) => {
+            let asked = Some(WantedRelease::Exact(pin.release));
+            let server = external::start(url, asked, &external::Environment::default()).await?;
+            Ok(Server::External(server))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::embedded;
 use super::endpoint::Endpoint;
+use super::external;
 use super::release::Release;
 
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
@@ -9,6 +10,8 @@ use super::release::Release;
 pub enum Server {
     /// Programs that Lockstep runs by itself.
     Embedded(embedded::Server),
+    /// A server that somebody else runs.
+    External(external::Server),
 }
 
 impl Server {
@@ -17,6 +20,7 @@ impl Server {
     pub fn release(&self) -> Release {
         match self {
             Self::Embedded(server) => server.release(),
+            Self::External(server) => server.release(),
         }
     }
 
@@ -25,6 +29,7 @@ impl Server {
     pub fn endpoint(&self) -> &Endpoint {
         match self {
             Self::Embedded(server) => server.endpoint(),
+            Self::External(server) => server.endpoint(),
         }
     }
 
@@ -33,6 +38,7 @@ impl Server {
     pub fn scripted_endpoint(&self) -> &Endpoint {
         match self {
             Self::Embedded(server) => server.scripted_endpoint(),
+            Self::External(server) => server.scripted_endpoint(),
         }
     }
 
@@ -41,13 +47,31 @@ impl Server {
     pub fn failed(&self) -> Option<String> {
         match self {
             Self::Embedded(server) => server.failed(),
+            Self::External(server) => server.failed(),
         }
     }
 
-    /// Ends the server and removes what it has left.
-    pub async fn stop(self) {
+    /// What is worth knowing about the server before the results.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
         match self {
-            Self::Embedded(server) => server.stop().await,
+            Self::Embedded(_) => &[],
+            Self::External(server) => server.notes(),
+        }
+    }
+
+    /// Ends the server, or the use of it, and removes what the run has left.
+    ///
+    /// # Errors
+    ///
+    /// What could not be removed, and why.
+    pub async fn stop(self) -> Result<(), String> {
+        match self {
+            Self::Embedded(server) => {
+                server.stop().await;
+                Ok(())
+            }
+            Self::External(server) => server.stop().await,
         }
     }
 }

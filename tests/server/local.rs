@@ -55,7 +55,7 @@ async fn a_build_runs_from_its_folder_or_the_one_above() {
         assert_eq!(server.release(), pin().release);
         let client = connect(server.endpoint(), "postgres").await;
         assert_eq!(ask(&client, "current_setting('fsync')").await, "off");
-        server.stop().await;
+        server.stop().await.expect("nothing is left on it");
     }
 }
 
