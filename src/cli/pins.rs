@@ -55,7 +55,11 @@ pub(super) async fn asked_for(
             Ok(local) => local,
             Err(error) => {
                 output.fail(&error, error.help().as_deref());
-                return Err(ExitStatus::Server);
+                return Err(if error.is_mistake() {
+                    ExitStatus::Invalid
+                } else {
+                    ExitStatus::Server
+                });
             }
         };
         if let Some(wanted) = &options.pg

@@ -48,6 +48,14 @@ impl LocalError {
     }
 }
 
+impl LocalError {
+    /// Whether the command line is to be changed, rather than the machine.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        !matches!(self, Self::NoVersion { .. })
+    }
+}
+
 impl Local {
     /// Looks at a folder of programs, or the folder above it.
     ///

@@ -1,7 +1,6 @@
 //! Where a release runs.
 
 mod database;
-#[cfg(unix)]
 pub mod embedded;
 mod endpoint;
 pub mod external;

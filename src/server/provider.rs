@@ -86,14 +86,15 @@ impl StartError {
     #[must_use]
     pub fn is_mistake(&self) -> bool {
         match self {
-            Self::Embedded(_) | Self::Local(_) => false,
+            Self::Embedded(_) => false,
+            Self::Local(error) => error.is_mistake(),
             Self::External(error) => error.is_mistake(),
         }
     }
 }
 
-/// Starts a server of a pinned release; of programs that the user names, if they are that release.
-/// An external one must run it; [`external::start`] takes what it runs.
+/// Starts a server of a pinned release. Programs that the user names must be that release, and an
+/// external server must run it; [`external::start`] takes what it runs.
 ///
 /// # Errors
 ///

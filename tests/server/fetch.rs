@@ -3,33 +3,16 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
-use lockstep::server::embedded::{self, Environment, ServerErrorKind};
+use lockstep::server::embedded::{Environment, ServerErrorKind};
 use lockstep::server::{Pin, Release};
 use tempfile::TempDir;
 
-use crate::bench::{environment, is_empty, open_folder, pin, start};
+use crate::bench::{client, environment, fails, is_empty, keeps_nothing, open_folder, pin, start};
 
 /// A pip that runs a shell script.
 fn pip(script: &str) -> TempDir {
-    let folder = open_folder(&std::env::temp_dir());
-    let program = folder.path().join("pip");
-    let text = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n");
-    // Written by another process: while this one has it open for writing, a test beside this one
-    // may fork, and then the script is "busy" for as long as that child has not begun.
-    let written = Command::new("/bin/sh")
-        .args([
-            "-c",
-            "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"",
-            "sh",
-            &text,
-        ])
-        .arg(&program)
-        .status()
-        .unwrap();
-    assert!(written.success());
-    folder
+    client("pip", script)
 }
 
 fn with_pip(pip: &TempDir, cache: &Path) -> Environment {
@@ -48,20 +31,6 @@ fn made_up() -> Pin {
         minor: 999,
     };
     pin
-}
-
-async fn fails(pin: &Pin, environment: &Environment) -> embedded::ServerError {
-    embedded::start(pin, environment, &|_| {})
-        .await
-        .map(|_| ())
-        .expect_err("it cannot be fetched")
-}
-
-/// Nothing but locks is in a cache.
-fn keeps_nothing(cache: &Path) -> bool {
-    fs::read_dir(cache)
-        .unwrap()
-        .all(|entry| entry.unwrap().file_name() == "locks")
 }
 
 #[tokio::test]

@@ -8,5 +8,8 @@ mod bench;
 mod database;
 mod end;
 mod fetch;
+mod local;
+mod npm;
+mod prune;
 mod releases;
 mod start;

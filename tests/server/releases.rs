@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::symlink;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use lockstep::server::embedded::{self, Environment, Progress, Server, ServerErrorKind};
 use lockstep::server::{Pin, Pins, Release};
@@ -127,10 +126,7 @@ async fn every_pinned_release_starts_and_they_are_alike() {
     let base = base();
     let environment = environment_in(&base);
     let pins = at_hand(&environment).await;
-    let began = Instant::now();
     let servers = start_all(&pins, &environment).await;
-    let took = began.elapsed();
-    eprintln!("{} releases side by side: {took:.2?}", servers.len());
     let releases: Vec<Release> = servers.iter().map(Server::release).collect();
     let pinned: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
     assert_eq!(releases, pinned);
@@ -138,8 +134,6 @@ async fn every_pinned_release_starts_and_they_are_alike() {
         look_at(server).await;
     }
     stop_all(servers).await;
-    // Far from what it takes; a start that waits for another would take longer.
-    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,12 @@
-//! The cache folder: who may enter it, and what its parts are called.
+//! The cache folder: where it is, who may enter it, and what its parts are called.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::account::Account;
+use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind, in_cache};
 
 /// Where the fetched programs are, a folder a package.
@@ -19,6 +20,35 @@ pub(super) const LOCKS: &str = "locks";
 
 /// How folders begin that are not finished.
 pub(super) const UNFINISHED: &str = ".unfinished-";
+
+/// The folder in which what was fetched and made once is kept for later runs.
+///
+/// That is the folder asked for; else, for root, `/var/cache/lockstep`, since the server's account
+/// cannot enter root's home; else `lockstep` in `XDG_CACHE_HOME` or in `.cache` of the home folder;
+/// else, for accounts without a home, `lockstep-cache-<uid>` in the folder for temporary files.
+#[must_use]
+pub fn cache_folder(environment: &Environment) -> PathBuf {
+    let caller = Account::caller();
+    let absolute = |path: &Option<PathBuf>| path.clone().filter(|path| path.is_absolute());
+    if let Some(told) = &environment.cache {
+        return std::path::absolute(told).unwrap_or_else(|_| told.clone());
+    }
+    if caller.is_root() {
+        return Path::new("/var/cache/lockstep").to_owned();
+    }
+    if let Some(caches) = absolute(&environment.xdg_cache_home) {
+        return caches.join("lockstep");
+    }
+    // Accounts of services and containers often get `/` or a folder that is not there.
+    if let Some(home) =
+        absolute(&environment.home).filter(|home| home != Path::new("/") && home.is_dir())
+    {
+        return home.join(".cache").join("lockstep");
+    }
+    environment
+        .temp
+        .join(format!("lockstep-cache-{}", caller.uid))
+}
 
 /// Makes a folder that everybody may enter, whatever the umask.
 pub(super) fn make(folder: &Path) -> io::Result<()> {

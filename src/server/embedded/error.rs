@@ -1,10 +1,11 @@
 //! Why an embedded server could not be had, and what to do about it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::account::Account;
 use crate::server::{Client, Release};
 
 /// Why an embedded server could not be had.
@@ -22,6 +23,8 @@ pub struct ServerError(Box<ServerErrorKind>);
 pub enum ServerErrorKind {
     #[error("release {0} is not pinned")]
     NotPinned(Release),
+    #[error("the embedded provider does not run on this platform yet")]
+    OtherPlatform,
     #[error("there is no package of release {release} for {platform}")]
     NoPackage { release: Release, platform: String },
     #[error("no {client} answers, which release {release} is downloaded with")]
@@ -75,8 +78,8 @@ pub enum ServerErrorKind {
     },
     #[error("no folder can hold the server:{}", tried_lines(tried))]
     NoFolder { tried: Vec<(PathBuf, String)> },
-    #[error("no process can be started for the server: {0}")]
-    Keeper(io::Error),
+    #[error("no process can be started for the server: {cause}")]
+    Keeper { cause: io::Error, is_root: bool },
     #[error("{what} did not end within {} s{}", limit.as_secs(), log_lines(log))]
     TooSlow {
         what: &'static str,
@@ -103,6 +106,9 @@ impl ServerError {
         Some(match self.kind() {
             Kind::NotPinned(_) => {
                 "Choose a pinned release; `lockstep servers` lists them.".to_owned()
+            }
+            Kind::OtherPlatform => {
+                "Use a container or a server of your own; see `lockstep run --help`.".to_owned()
             }
             Kind::NoPackage { release, .. } => format!(
                 "Install PostgreSQL {release} and put its programs on the PATH, or name the \
@@ -161,12 +167,15 @@ impl ServerError {
             Kind::OtherRelease { .. } => {
                 "Remove this installation from the cache; it is fetched again.".to_owned()
             }
-            Kind::Keeper(_) if Account::caller().is_root() => {
+            Kind::Keeper { is_root: true, .. } => {
                 "PostgreSQL refuses to run as root, and here root may not use another account: \
                  run Lockstep as an ordinary user."
                     .to_owned()
             }
-            Kind::Keeper(_) | Kind::TooSlow { .. } | Kind::Failed { .. } | Kind::Refused(_) => {
+            Kind::Keeper { is_root: false, .. }
+            | Kind::TooSlow { .. }
+            | Kind::Failed { .. }
+            | Kind::Refused(_) => {
                 return None;
             }
         })
@@ -180,6 +189,7 @@ impl From<ServerErrorKind> for ServerError {
 }
 
 /// Gives an input or output error of the cache its path, and tells a full disk apart.
+#[cfg(unix)]
 pub(super) fn in_cache(path: &Path) -> impl FnOnce(io::Error) -> ServerError {
     let path = path.to_owned();
     move |cause| match cause.kind() {

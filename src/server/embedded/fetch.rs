@@ -10,7 +10,7 @@ use super::cache::SERVERS;
 use super::client::PackageClient;
 use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind, in_cache};
-use super::programs;
+use super::programs::{self, Programs};
 use super::progress::{Progress, Reporter};
 use super::unpack::{unpack_tarball, unpack_wheel};
 use super::workshop::Workshop;
@@ -40,7 +40,7 @@ pub(super) async fn fetch(
     cache: &Path,
     environment: &Environment,
     report: Reporter<'_>,
-) -> Result<(), ServerError> {
+) -> Result<Programs, ServerError> {
     let no_package = || ServerErrorKind::NoPackage {
         release: pin.release,
         platform: this_platform(),
@@ -50,8 +50,8 @@ pub(super) async fn fetch(
     let place = place(pin, cache).ok_or_else(no_package)?;
     let workshop = Workshop::enter(cache, &place, report).await?;
     let bin = Path::new(&package.root).join("bin");
-    if place.join(&bin).join("postgres").is_file() {
-        return Ok(());
+    if let Some(programs) = Programs::in_cache(pin, cache) {
+        return Ok(programs);
     }
     let client = PackageClient::find(package.client, environment)
         .await
@@ -89,9 +89,9 @@ pub(super) async fn fetch(
         }
         .into());
     }
-    workshop.publish(&unpacked)?;
+    let hold = workshop.publish(&unpacked)?;
     super::blocking(move || drop(kept)).await;
-    Ok(())
+    Ok(Programs::fetched(place.join(bin), hold))
 }
 
 /// Compares a file with its pinned checksum.

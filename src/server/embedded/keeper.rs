@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::account::Account;
 use super::environment::Environment;
+use super::error::ServerErrorKind;
 use super::lock::lock;
 use super::sweep;
 
@@ -99,6 +100,14 @@ pub(super) struct Keeper {
     gone: Mutex<mpsc::Receiver<()>>,
     /// Locked while Lockstep lives, so that nobody sweeps the folder.
     lock: Option<File>,
+}
+
+/// Why no keeper can be started.
+pub(super) fn not_started(cause: io::Error) -> ServerErrorKind {
+    ServerErrorKind::Keeper {
+        cause,
+        is_root: Account::caller().is_root(),
+    }
 }
 
 impl Keeper {

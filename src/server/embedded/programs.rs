@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::check_owner;
 use super::environment::Environment;
-use super::error::{ServerError, ServerErrorKind, in_cache};
+use super::error::{ServerError, ServerErrorKind};
 use super::fetch;
 use super::lock::lock_shared;
 use super::progress::Reporter;
@@ -28,6 +28,11 @@ impl Programs {
     /// Programs that are not in the cache.
     pub(super) fn installed(folder: PathBuf) -> Self {
         Self { folder, hold: None }
+    }
+
+    /// Programs that were just put into the cache, and the lock on them.
+    pub(super) fn fetched(folder: PathBuf, hold: Option<File>) -> Self {
+        Self { folder, hold }
     }
 
     /// Those of a pin that the cache holds.
@@ -65,11 +70,7 @@ pub(super) async fn obtain(
     if let Some(programs) = find(pin, cache, environment).await {
         return Ok(programs);
     }
-    fetch::fetch(pin, cache, environment, report).await?;
-    Programs::in_cache(pin, cache).ok_or_else(|| {
-        let gone = io::Error::other("what was fetched was removed at once");
-        in_cache(cache)(gone)
-    })
+    fetch::fetch(pin, cache, environment, report).await
 }
 
 /// The programs of exactly the pinned release, if they are there already.

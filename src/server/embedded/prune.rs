@@ -4,47 +4,14 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cache::{LOCKS, SERVERS, TEMPLATES, UNFINISHED, check_owner};
-use super::environment::{Environment, cache_folder};
+use super::cache::{LOCKS, SERVERS, TEMPLATES, UNFINISHED, cache_folder, check_owner};
+use super::environment::Environment;
 use super::error::{ServerError, in_cache};
 use super::lock::{is_named, lock};
+use super::pruned::{Needless, Pruned, Removed};
 use super::survey::size;
 use super::{fetch, template, workshop};
 use crate::server::Pins;
-
-/// What was removed from the cache, and what was left because a run uses it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// What was removed.
-    pub removed: Vec<Removed>,
-    /// What would have been removed if it were not in use.
-    pub in_use: Vec<PathBuf>,
-}
-
-/// Something that was removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
-    /// Where it was.
-    pub path: PathBuf,
-    /// How much of the disk it took, in bytes.
-    pub bytes: u64,
-    /// Why it was not needed.
-    pub why: Needless,
-}
-
-/// Why something in the cache is not needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needless {
-    /// A run died before it was finished.
-    Unfinished,
-    /// The package is not pinned any more.
-    NotPinned,
-    /// The programs that the cluster was made with have changed or are gone, or Lockstep makes it
-    /// otherwise now.
-    Outdated,
-    /// Everything was to be removed.
-    Everything,
-}
 
 /// Removes from the cache the packages that `pins` do not name, clusters of programs that have
 /// changed or are gone, and what runs that died left unfinished; with `everything`, all of it. What

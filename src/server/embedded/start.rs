@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio_postgres::NoTls;
 
 use super::account::Account;
-use super::cache::{check_owner, check_reach};
-use super::environment::{Environment, cache_folder};
+use super::cache::{cache_folder, check_owner, check_reach};
+use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind};
 use super::folder::{self, Order, PORT};
 use super::keeper::{Duty, Keeper};
@@ -217,7 +217,7 @@ async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keepe
     }
     match order(Account::of_its_own(random())).place().await {
         // A container may have been given too few numbers for that; it has nobody's.
-        Err(error) if matches!(error.kind(), ServerErrorKind::Keeper(_)) => {
+        Err(error) if matches!(error.kind(), ServerErrorKind::Keeper { .. }) => {
             order(Account::nobody()).place().await
         }
         other => other,

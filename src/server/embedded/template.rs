@@ -108,10 +108,9 @@ pub(super) async fn obtain(
         .await
         .map_err(in_cache(cache))?;
     super::blocking(move || drop(kept)).await;
-    workshop.publish(&finished)?;
-    Template::in_cache(&place).ok_or_else(|| {
-        let gone = io::Error::other("the cluster was removed as soon as it was made");
-        in_cache(&place)(gone)
+    Ok(Template {
+        _hold: workshop.publish(&finished)?,
+        cluster: place.join("cluster"),
     })
 }
 

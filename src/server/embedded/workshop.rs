@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{LOCKS, UNFINISHED, check_owner, make};
 use super::error::{ServerError, in_cache};
-use super::lock::is_named;
+use super::lock::{is_named, lock_shared};
 use super::progress::{Progress, Reporter};
 
 /// The right to make one thing in the cache. The kernel takes it back when the run dies. Other
@@ -84,8 +84,9 @@ impl Workshop {
             .map_err(in_cache(&self.cache))
     }
 
-    /// Puts what was finished in its place, at once.
-    pub(super) fn publish(&self, finished: &Path) -> Result<(), ServerError> {
+    /// Puts what was finished in its place, at once. It is locked as in use before anybody can see
+    /// it, so that nobody removes it again; there is no lock where the file system knows none.
+    pub(super) fn publish(&self, finished: &Path) -> Result<Option<File>, ServerError> {
         let place = &self.place;
         let parent = place.parent().unwrap_or(&self.cache);
         make(parent).map_err(in_cache(parent))?;
@@ -95,7 +96,9 @@ impl Workshop {
             }
             _ => {}
         }
-        fs::rename(finished, place).map_err(in_cache(place))
+        let hold = lock_shared(finished).ok().flatten();
+        fs::rename(finished, place).map_err(in_cache(place))?;
+        Ok(hold)
     }
 
     /// Removes what runs that died left unfinished.

@@ -20,6 +20,7 @@ pub(super) fn request(package: &Package, file: &PackageFile, folder: &Path) -> R
         hidden: vec![
             "--ignore-scripts".into(),
             "--loglevel=error".into(),
+            "--logs-max=0".into(),
             "--no-progress".into(),
             "--no-update-notifier".into(),
             // By itself it tries for more than a minute where there is no network.

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use rustix::fs::statvfs;
 use tokio::process::Command;
 
 use super::super::account::Account;
 use super::super::environment::Environment;
 use super::super::error::{ServerError, ServerErrorKind};
-use super::super::keeper::{Duty, Keeper, Stage};
+use super::super::keeper::{Duty, Keeper, Stage, not_started};
 use super::{npm, pip};
 use crate::server::{Client, Package, PackageFile};
 
@@ -111,7 +112,7 @@ impl PackageClient {
 
         let account = Account::caller();
         let mut keeper = Keeper::start(Duty::Download, folder, &arguments, account, environment)
-            .map_err(ServerErrorKind::Keeper)?;
+            .map_err(not_started)?;
         let downloading = async {
             keeper.reach(Stage::Made).await;
             // A keeper that died meanwhile is noticed next.
@@ -125,7 +126,8 @@ impl PackageClient {
                 limit: DOWNLOAD_LIMIT,
             })?;
         if stage != Stage::Going {
-            return Err(self.failure(command, keeper.last_words(), folder).into());
+            let said = keeper.last_words();
+            return Err(self.failure(command, said, file, folder).into());
         }
         if !folder.join(&file.file).is_file() {
             return Err(ServerErrorKind::OtherFile {
@@ -139,7 +141,13 @@ impl PackageClient {
     }
 
     /// Why a download failed, as far as it can be told from what the client said.
-    fn failure(&self, command: String, said: String, folder: &Path) -> ServerErrorKind {
+    fn failure(
+        &self,
+        command: String,
+        said: String,
+        file: &PackageFile,
+        folder: &Path,
+    ) -> ServerErrorKind {
         const UNREACHABLE: &[&str] = &[
             "name resolution",
             "NewConnectionError",
@@ -156,8 +164,11 @@ impl PackageClient {
         const GONE: &[&str] = &["E404", "ETARGET", "No matching distribution"];
         let says = |any: &[&str]| any.iter().any(|part| said.contains(part));
         let client = self.client;
-        if says(&["No space left on device", "ENOSPC", "EDQUOT"]) {
-            let path = folder.parent().unwrap_or(folder).to_owned();
+        let path = folder.parent().unwrap_or(folder).to_owned();
+        // On a full disk there may have been no room for what it said either.
+        let no_words =
+            || said.trim().is_empty() && free_megabytes(&path) < 2 * u64::from(file.megabytes);
+        if says(&["No space left on device", "ENOSPC", "EDQUOT"]) || no_words() {
             ServerErrorKind::DiskFull { path }
         } else if says(UNREACHABLE) {
             ServerErrorKind::Offline { command, said }
@@ -175,6 +186,13 @@ impl PackageClient {
             }
         }
     }
+}
+
+/// How much can be written to a folder; npm writes a package twice.
+fn free_megabytes(folder: &Path) -> u64 {
+    statvfs(folder).map_or(u64::MAX, |found| {
+        found.f_bavail.saturating_mul(found.f_frsize) / 1_000_000
+    })
 }
 
 async fn version(
