@@ -8,11 +8,11 @@ use lockstep::cli::{ExitStatus, exit_status};
 use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
-    Action, Diagnostic, ReleaseRange, Scenario, Session, SessionIndex, SourceFile, Span, Spanned,
-    SqlText, Step, split,
+    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Scenario, Session,
+    SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
 };
 use lockstep::server::Release;
-use lockstep::snapshot::Mode;
+use lockstep::snapshot::{Mode, Unused, WhyUnused};
 use lockstep::transcript::{Answer, Event, EventKind, Transcript};
 
 /// The file that all scenarios here are read from.
@@ -198,17 +198,100 @@ fn one_of_each() -> Vec<CaseResult> {
     ]
 }
 
+fn unused(path: &str, why: WhyUnused) -> Unused {
+    let path = path.into();
+    Unused { path, why }
+}
+
+/// The same on another release.
+fn on(release: &str, result: CaseResult) -> CaseResult {
+    CaseResult {
+        release: release.parse().expect("a release"),
+        ..result
+    }
+}
+
+fn unserved(path: &str, release: &str) -> CaseResult {
+    let reason = "failed to start PostgreSQL 14.23: no room\nhelp: make room";
+    CaseResult {
+        transcript: Transcript::default(),
+        ..on(release, result(path, Verdict::Unserved(reason.into())))
+    }
+}
+
+/// A run on three releases in which each mark appears.
+fn on_three_releases() -> Vec<CaseResult> {
+    let excluding = |result: CaseResult| {
+        let mut scenario = (*result.scenario).clone();
+        scenario.postgres = ReleaseRange {
+            comparisons: vec![ReleaseComparison {
+                operator: ReleaseOperator::GreaterOrEqual,
+                bound: vec![15],
+            }],
+        };
+        CaseResult {
+            scenario: Arc::new(scenario),
+            ..result
+        }
+    };
+    let pass = |path: &str, release: &str| on(release, result(path, Verdict::Pass));
+    let variant = |path: &str, release: &str| CaseResult {
+        transcript: transcript("ROLLBACK"),
+        ..pass(path, release)
+    };
+    let new = |path: &str, release: &str, tag: &str| CaseResult {
+        transcript: transcript(tag),
+        ..on(release, result(path, Verdict::New))
+    };
+    let long = "scenarios/isolation/serializable/read-only-deferrable/waits-for-safe-snapshot.yaml";
+    vec![
+        pass("scenarios/a.yaml", "13.23"),
+        pass("scenarios/a.yaml", "14.23"),
+        pass("scenarios/a.yaml", "18.6"),
+        variant("scenarios/隔離.yaml", "13.23"),
+        unserved("scenarios/隔離.yaml", "14.23"),
+        pass("scenarios/隔離.yaml", "18.6"),
+        on("13.23", differs(long)),
+        unserved(long, "14.23"),
+        pass(long, "18.6"),
+        excluding(pass("scenarios/fifteen.yaml", "18.6")),
+        new("scenarios/new.yaml", "13.23", "WARNING"),
+        unserved("scenarios/new.yaml", "14.23"),
+        new("scenarios/new.yaml", "18.6", "COMMIT"),
+        new("scenarios/newer.yaml", "13.23", "COMMIT"),
+        new("scenarios/newer.yaml", "14.23", "COMMIT"),
+        new("scenarios/newer.yaml", "18.6", "COMMIT"),
+        on(
+            "13.23",
+            result(
+                "scenarios/unmet.yaml",
+                Verdict::Unmet(vec![diagnostic("no row came")]),
+            ),
+        ),
+        pass("scenarios/unmet.yaml", "18.6"),
+        on(
+            "18.6",
+            result(
+                "scenarios/corrupt.yaml",
+                Verdict::Unreadable("snapshot `x.snap` has no header".into()),
+            ),
+        ),
+    ]
+}
+
 struct Shown {
     color: bool,
+    ascii: bool,
     verbosity: Verbosity,
     mode: Mode,
     pending: Vec<PathBuf>,
-    unused: Vec<PathBuf>,
+    unused: Vec<Unused>,
     are_removed: bool,
 }
 
 const NORMAL: Shown = Shown {
     color: false,
+    ascii: false,
     verbosity: Verbosity::Normal,
     mode: Mode::Propose,
     pending: Vec::new(),
@@ -225,13 +308,18 @@ impl Shown {
                 .map(|one| format!("error: {} [rendered]\n", one.message))
                 .collect()
         };
-        let console = Console::new(self.color, self.verbosity, self.mode, &diagnostics);
+        let console =
+            Console::new(self.color, self.verbosity, self.mode, &diagnostics).ascii(self.ascii);
         let groups = group(results);
         let lines: String = groups
             .iter()
             .map(|group| console.line(group, groups.len()))
             .collect();
+        let mut releases: Vec<Release> = results.iter().map(|result| result.release).collect();
+        releases.sort();
+        releases.dedup();
         let run = RunSummary {
+            releases: &releases,
             results,
             elapsed: Duration::from_millis(1234),
             pending: &self.pending,
@@ -256,7 +344,11 @@ fn each_verdict_is_explained() {
             "snapshots/isolation/isolation=read+committed.snap.new".into(),
             "lab/snapshots/a new race/default.snap.new".into(),
         ],
-        unused: vec!["snapshots/gone/default.snap".into()],
+        unused: vec![
+            unused("snapshots/gone/default.snap", WhyUnused::NoCase),
+            unused("snapshots/lost/default@13.snap", WhyUnused::NoRelease),
+            unused("snapshots/lost/default@14-15.snap", WhyUnused::Redundant),
+        ],
         ..NORMAL
     };
     insta::assert_snapshot!(shown.of(&one_of_each()));
@@ -264,15 +356,17 @@ fn each_verdict_is_explained() {
 
 #[test]
 fn colors_change_no_word() {
-    let color = Shown {
-        color: true,
-        ..NORMAL
+    for results in [one_of_each(), on_three_releases()] {
+        let color = Shown {
+            color: true,
+            ..NORMAL
+        }
+        .of(&results);
+        let plain = NORMAL.of(&results);
+        assert!(color.contains("\u{1b}["));
+        assert!(!plain.contains('\u{1b}'));
+        assert_eq!(anstream::adapter::strip_str(&color).to_string(), plain);
     }
-    .of(&one_of_each());
-    let plain = NORMAL.of(&one_of_each());
-    assert!(color.contains("\u{1b}["));
-    assert!(!plain.contains('\u{1b}'));
-    assert_eq!(anstream::adapter::strip_str(&color).to_string(), plain);
 }
 
 #[test]
@@ -326,6 +420,64 @@ fn repeated_runs_are_one_case() {
 }
 
 #[test]
+fn several_releases_end_in_a_table() {
+    insta::assert_snapshot!(NORMAL.of(&on_three_releases()));
+}
+
+#[test]
+fn the_table_can_be_had_in_ascii() {
+    let shown = Shown {
+        ascii: true,
+        ..NORMAL
+    }
+    .of(&on_three_releases());
+    let table = shown.split("13.23  14.23  18.6").nth(1).unwrap();
+    let table = table.split("Summary").next().unwrap();
+    let rows = table.lines().filter(|row| !row.contains('隔'));
+    let rows: String = rows.map(|row| format!("{}\n", row.trim_end())).collect();
+    assert!(rows.is_ascii(), "{rows}");
+    insta::assert_snapshot!(rows);
+}
+
+#[test]
+fn a_table_of_hundreds_shows_where_releases_differ() {
+    let mut results = Vec::new();
+    for number in 0..400 {
+        for release in ["17.10", "18.6"] {
+            let passed = result(&format!("scenarios/{number}.yaml"), Verdict::Pass);
+            results.push(on(release, passed));
+        }
+    }
+    results[200].transcript = transcript("ROLLBACK");
+    results[301] = on("18.6", differs("scenarios/150.yaml"));
+    insta::assert_snapshot!(NORMAL.of(&results));
+    for result in results.iter_mut().step_by(2) {
+        result.transcript = transcript("ROLLBACK");
+    }
+    let shown = NORMAL.of(&results);
+    assert!(
+        shown.contains("\nand 300 cases more (-v shows all)\n"),
+        "{shown}"
+    );
+    assert!(shown.lines().count() < 150, "{shown}");
+}
+
+#[test]
+fn cases_without_a_server_are_told_once() {
+    let results: Vec<CaseResult> = (0..100)
+        .map(|number| unserved(&format!("scenarios/{number}.yaml"), "14.23"))
+        .collect();
+    insta::assert_snapshot!(NORMAL.of(&results), @"
+
+    ERROR 100 cases were not run on 14.23
+    failed to start PostgreSQL 14.23: no room
+    help: make room
+
+     Summary [   1.234s] 100 cases: 100 errors
+    ");
+}
+
+#[test]
 fn a_long_difference_is_cut_unless_all_is_asked_for() {
     let accepted: String = (0..200).map(|line| format!("line {line}\n")).collect();
     let results = [result("scenarios/a.yaml", Verdict::Differs { accepted })];
@@ -345,7 +497,10 @@ fn a_long_difference_is_cut_unless_all_is_asked_for() {
 #[test]
 fn what_was_removed_is_named() {
     let shown = Shown {
-        unused: vec!["snapshots/a/x.snap".into(), "snapshots/a/y.snap".into()],
+        unused: vec![
+            unused("snapshots/a/x.snap", WhyUnused::NoCase),
+            unused("snapshots/a/y.snap", WhyUnused::NoCase),
+        ],
         are_removed: true,
         ..NORMAL
     };
@@ -353,7 +508,7 @@ fn what_was_removed_is_named() {
         PASS [   0.012s] a (18.6)
      Summary [   1.234s] 1 case: 1 passed
 
-    2 snapshots that no case uses were removed:
+    2 snapshots that nothing needs were removed:
       snapshots/a/x.snap
       snapshots/a/y.snap
     ");
@@ -402,6 +557,9 @@ fn the_exit_status_is_that_of_the_weightiest_verdict() {
     }
     assert_eq!(of(&each[..5]), 2);
     assert_eq!(of(&each), 3);
+    assert_eq!(of(&[unserved("scenarios/a.yaml", "14.23")]), 3);
+    let unreadable = Verdict::Unreadable("no header".into());
+    assert_eq!(of(&[result("scenarios/a.yaml", unreadable)]), 2);
     assert_eq!(ExitStatus::NothingSelected.code(), 4);
 }
 

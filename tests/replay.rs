@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lockstep::runner::{self, CaseId, Outcome, RunOptions, Trouble, Verdict, expect};
+use lockstep::runner::{self, CaseId, Fleet, Outcome, RunOptions, Trouble, Verdict, expect};
 use lockstep::scenario::{self, Diagnostic, LoadError, RenderStyle, Scenario};
-use lockstep::server::Server;
+use lockstep::server::Release;
 
 /// How long a step may take; files whose steps must be given up say something shorter.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -60,9 +60,9 @@ fn replays_give_what_their_snapshots_say() {
 
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     let all = runtime.block_on(async {
-        let server = support::Server::start().await.into_running();
-        let all = replay_all(&scenarios, &server).await;
-        server.stop().await.expect("nothing is left");
+        let (fleet, release) = support::fleet();
+        let all = replay_all(&scenarios, &fleet, release).await;
+        assert_eq!(fleet.stop().await, Vec::<String>::new());
         all
     });
 
@@ -79,11 +79,11 @@ fn replays_give_what_their_snapshots_say() {
 }
 
 /// What was seen of each, in their order; some are replayed at the same time on one server.
-async fn replay_all(scenarios: &[Arc<Scenario>], server: &Server) -> Vec<String> {
+async fn replay_all(scenarios: &[Arc<Scenario>], fleet: &Fleet, release: Release) -> Vec<String> {
     let cases = scenarios.iter().map(|scenario| CaseId {
         scenario: Arc::clone(scenario),
         case: "default".to_owned(),
-        release: server.release(),
+        release,
     });
     let all: Arc<Mutex<BTreeMap<PathBuf, String>>> = Arc::default();
     let judged = Arc::clone(&all);
@@ -99,7 +99,9 @@ async fn replay_all(scenarios: &[Arc<Scenario>], server: &Server) -> Vec<String>
         fail_fast: false,
     };
     let (events, _nobody_listens) = tokio::sync::mpsc::unbounded_channel();
-    runner::run(cases.collect(), server, options, Arc::new(judge), events).await;
+    runner::run(cases.collect(), fleet, options, Arc::new(judge), events)
+        .await
+        .expect("nothing is left");
     let mut all = all.lock().expect("nobody panics");
     scenarios
         .iter()

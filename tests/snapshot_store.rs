@@ -4,7 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstep::server::Release;
-use lockstep::snapshot::{Accepted, Comparison, Mode, SnapshotErrorKind, SnapshotKey, Store};
+use lockstep::snapshot::{
+    Accepted, Change, Comparison, Mode, Observed, SnapshotError, SnapshotErrorKind, SnapshotKey,
+    Store, Unused, UsedCase, WhyUnused,
+};
 
 const SCENARIO: &str = "scenarios/queue/two-workers.yaml";
 const BASE: &str = "snapshots/queue/two-workers/default.snap";
@@ -31,8 +34,23 @@ fn project() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
+/// Proposes what one release gave.
+fn propose(
+    store: &Store,
+    key: SnapshotKey<'_>,
+    text: &str,
+    redacted: &[String],
+) -> Result<Vec<PathBuf>, SnapshotError> {
+    let seen = Observed {
+        release: key.release,
+        text,
+        redacted,
+    };
+    store.propose(key.scenario, key.case, &[seen])
+}
+
 fn put(store: &Store, key: SnapshotKey<'_>, text: &str) {
-    store.propose(key, text, &[]).expect("proposed");
+    propose(store, key, text, &[]).expect("proposed");
     store.accept(&[key.scenario]).expect("accepted");
 }
 
@@ -60,26 +78,26 @@ fn a_text_goes_from_missing_over_pending_to_accepted() {
     let (folder, store) = project();
     let key = key("default", 18);
     assert_eq!(store.compare(key, "a\n").unwrap(), Comparison::Missing);
-    let pending = store.propose(key, "a\n", &["<pid of A>".into()]).unwrap();
-    assert_eq!(pending, Some(PathBuf::from(PENDING)));
+    let pending = propose(&store, key, "a\n", &["<pid of A>".into()]).unwrap();
+    assert_eq!(pending, [PathBuf::from(PENDING)]);
     // Proposing accepts nothing.
     assert_eq!(store.compare(key, "a\n").unwrap(), Comparison::Missing);
     assert_eq!(
         store.accept(&[Path::new(SCENARIO)]).unwrap(),
         [Accepted {
             path: BASE.into(),
-            is_new: true
+            change: Change::New
         }]
     );
     assert_eq!(files(folder.path()), [BASE]);
     assert_eq!(store.compare(key, "a\n").unwrap(), Comparison::Same);
     assert_eq!(store.compare(key, "b\n").unwrap(), differs("a\n"));
-    store.propose(key, "b\n", &[]).unwrap();
+    propose(&store, key, "b\n", &[]).unwrap();
     assert_eq!(
         store.accept_under(Path::new("")).unwrap(),
         [Accepted {
             path: BASE.into(),
-            is_new: false
+            change: Change::Text
         }]
     );
     assert_eq!(store.compare(key, "b\n").unwrap(), Comparison::Same);
@@ -112,9 +130,10 @@ fn a_case_that_passes_again_has_nothing_pending() {
     let (folder, store) = project();
     let key = key("default", 18);
     put(&store, key, "a\n");
-    store.propose(key, "b\n", &[]).unwrap();
-    assert!(store.withdraw(key).unwrap());
-    assert!(!store.withdraw(key).unwrap());
+    propose(&store, key, "b\n", &[]).unwrap();
+    assert_eq!(files(folder.path()), [BASE, PENDING]);
+    let pending = propose(&store, key, "a\n", &[]).unwrap();
+    assert!(pending.is_empty());
     assert_eq!(files(folder.path()), [BASE]);
 }
 
@@ -156,7 +175,7 @@ fn insta_accepts_a_pending_snapshot_and_leaves_it_as_it_is() {
         .flat_map(|begin| ends.map(|end| format!("{begin}{end}")))
     {
         let key = key("default", 18);
-        store.propose(key, &text, &redacted).unwrap();
+        propose(&store, key, &text, &redacted).unwrap();
         let (pending, accepted) = (folder.path().join(PENDING), folder.path().join(BASE));
         let before = fs::read_to_string(&pending).unwrap();
         accept_with_insta(&pending, &accepted);
@@ -174,10 +193,10 @@ fn in_ci_nothing_is_written_or_removed() {
     let (folder, store) = project();
     let key = key("default", 18);
     let ci = Store::new(folder.path(), Mode::ReadOnly);
-    assert_eq!(ci.propose(key, "a\n", &[]).unwrap(), None);
+    assert!(propose(&ci, key, "a\n", &[]).unwrap().is_empty());
     assert!(files(folder.path()).is_empty());
-    store.propose(key, "a\n", &[]).unwrap();
-    assert!(!ci.withdraw(key).unwrap());
+    propose(&store, key, "a\n", &[]).unwrap();
+    propose(&ci, key, "b\n", &[]).unwrap();
     assert_eq!(files(folder.path()), [PENDING]);
     assert_eq!(ci.compare(key, "a\n").unwrap(), Comparison::Missing);
 }
@@ -194,7 +213,14 @@ fn it_does_not_matter_from_where_a_scenario_is_named() {
     assert_eq!(inside.compare(key, "a\n").unwrap(), Comparison::Same);
     // What the store says of a file, it also understands.
     let unused = inside.unused(&[Path::new("..")], &[]).unwrap();
-    assert_eq!(unused, [Path::new("..").join(BASE)]);
+    let base = Path::new("..").join(BASE);
+    assert_eq!(
+        unused,
+        [Unused {
+            path: base,
+            why: WhyUnused::NoCase
+        }]
+    );
     inside.remove(&unused).unwrap();
     assert!(files(folder.path()).is_empty());
 }
@@ -235,10 +261,17 @@ fn a_variant_goes_before_the_base() {
 fn two_variants_for_one_release_are_a_mistake() {
     let (folder, store) = project();
     put(&store, key("default", 18), "a\n");
+    put(&store, key("other", 18), "b\n");
     let here = folder.path().join(BASE);
-    for name in ["default@13-14.snap", "default@14,16.snap"] {
-        fs::copy(&here, here.with_file_name(name)).unwrap();
+    let other = here.with_file_name("other.snap");
+    for (name, like) in [("13-14", &here), ("14,16", &here)] {
+        fs::copy(like, here.with_file_name(format!("default@{name}.snap"))).unwrap();
     }
+    assert!(
+        store.compare(key("default", 14), "a\n").is_ok(),
+        "no contradiction"
+    );
+    fs::copy(&other, here.with_file_name("default@14,16.snap")).unwrap();
     let error = store.compare(key("default", 14), "a\n").unwrap_err();
     insta::assert_snapshot!(error.to_string().replace('\\', "/"), @"snapshot `snapshots/queue/two-workers/default@13-14.snap` and `snapshots/queue/two-workers/default@14,16.snap` both hold for release 14; remove one, or rename it");
     assert!(store.compare(key("default", 13), "a\n").is_ok());
@@ -256,7 +289,7 @@ fn a_corrupt_pending_snapshot_is_not_accepted() {
     let (folder, store) = project();
     let key = key("default", 18);
     put(&store, key, "a\n");
-    store.propose(key, "b\n", &[]).unwrap();
+    propose(&store, key, "b\n", &[]).unwrap();
     let pending = folder.path().join(PENDING);
     let whole = fs::read_to_string(&pending).unwrap();
     fs::write(
@@ -278,25 +311,25 @@ fn a_failed_write_leaves_what_was_there_whole() {
     let (folder, store) = project();
     let key = key("default", 18);
     put(&store, key, "a\n");
-    store.propose(key, "b\n", &[]).unwrap();
+    propose(&store, key, "b\n", &[]).unwrap();
     let before = files(folder.path());
     // A folder in the place of the pending file: the rename at the end fails.
     let pending = folder.path().join(PENDING);
     fs::remove_file(&pending).unwrap();
     fs::create_dir(&pending).unwrap();
-    let error = store.propose(key, "c\n", &[]).unwrap_err();
+    let error = propose(&store, key, "c\n", &[]).unwrap_err();
     assert!(matches!(error.kind, SnapshotErrorKind::Write(_)), "{error}");
     assert_eq!(store.compare(key, "a\n").unwrap(), Comparison::Same);
     fs::remove_dir(&pending).unwrap();
     // Nothing half-written stays behind.
     assert_eq!(files(folder.path()), [BASE]);
     // A folder in the place of the accepted file: accepting fails, and the pending file stays.
-    store.propose(key, "b\n", &[]).unwrap();
+    propose(&store, key, "b\n", &[]).unwrap();
     let base = folder.path().join(BASE);
     fs::remove_file(&base).unwrap();
     fs::create_dir(&base).unwrap();
     let error = store.accept(&[key.scenario]).unwrap_err();
-    assert!(matches!(error.kind, SnapshotErrorKind::Write(_)), "{error}");
+    assert!(matches!(error.kind, SnapshotErrorKind::Read(_)), "{error}");
     fs::remove_dir(&base).unwrap();
     assert_eq!(files(folder.path()), before[1..]);
     store.accept(&[key.scenario]).unwrap();
@@ -307,7 +340,7 @@ fn a_failed_write_leaves_what_was_there_whole() {
 fn a_file_in_the_place_of_the_folder_is_an_error() {
     let (folder, store) = project();
     fs::write(folder.path().join("snapshots"), "").unwrap();
-    let error = store.propose(key("default", 18), "a\n", &[]).unwrap_err();
+    let error = propose(&store, key("default", 18), "a\n", &[]).unwrap_err();
     assert!(
         error.to_string().starts_with("snapshot `snapshots"),
         "{error}"
@@ -323,7 +356,7 @@ fn snapshots_no_case_uses_are_found_and_removed() {
     }
     let here = folder.path().join(BASE);
     fs::copy(&here, here.with_file_name("default@13.snap")).unwrap();
-    store.propose(key("gone", 18), "b\n", &[]).unwrap();
+    propose(&store, key("gone", 18), "b\n", &[]).unwrap();
     let other = SnapshotKey {
         scenario: Path::new("scenarios/gone/all.yaml"),
         ..key("default", 18)
@@ -338,16 +371,18 @@ fn snapshots_no_case_uses_are_found_and_removed() {
 
     assert!(store.accept_under(Path::new("src")).unwrap().is_empty());
     let scenario = Path::new(SCENARIO);
-    let used = [(scenario, "default"), (scenario, "read committed")];
+    let used = ["default", "read committed"].map(|case| UsedCase {
+        scenario,
+        case,
+        runs_on: &|_| true,
+    });
     let unused = store.unused(&[Path::new("")], &used).unwrap();
-    let names: Vec<_> = unused
-        .iter()
-        .map(|path| path.to_string_lossy().replace('\\', "/"))
-        .collect();
+    let names = names(&unused);
     assert_eq!(
         names,
         [
             "snapshots/gone/all/default.snap",
+            "snapshots/queue/two-workers/default@13.snap Redundant",
             "snapshots/queue/two-workers/gone.snap",
             "snapshots/queue/two-workers/gone.snap.new",
         ]
@@ -361,7 +396,6 @@ fn snapshots_no_case_uses_are_found_and_removed() {
         files(folder.path()),
         [
             BASE,
-            "snapshots/queue/two-workers/default@13.snap",
             "snapshots/queue/two-workers/read+committed.snap",
             "src/snapshots/a.snap",
             "src/snapshots/b.snap.new",
@@ -369,6 +403,67 @@ fn snapshots_no_case_uses_are_found_and_removed() {
         ]
     );
     assert!(!folder.path().join("snapshots/gone").exists());
+}
+
+/// The paths, and why where it is not because there is no such case.
+fn names(unused: &[Unused]) -> Vec<String> {
+    let name = |Unused { path, why }: &Unused| {
+        let path = path.to_string_lossy().replace('\\', "/");
+        match why {
+            WhyUnused::NoCase => path,
+            why => format!("{path} {why:?}"),
+        }
+    };
+    unused.iter().map(name).collect()
+}
+
+#[test]
+fn variants_that_change_nothing_are_not_needed() {
+    let (folder, store) = project();
+    put(&store, key("default", 18), "new\n");
+    put(&store, key("other", 18), "old\n");
+    let here = folder.path().join(BASE);
+    let other = here.with_file_name("other.snap");
+    for (name, like) in [
+        // For releases the scenario is not for.
+        ("9-10", &other),
+        // As the base says.
+        ("11", &here),
+        // In part for releases it is for.
+        ("10,12", &other),
+        // As the wider one says.
+        ("13-15", &other),
+        ("13-14", &other),
+        // Not as the wider one says.
+        ("15", &here),
+    ] {
+        fs::copy(like, here.with_file_name(format!("default@{name}.snap"))).unwrap();
+    }
+    let scenario = Path::new(SCENARIO);
+    let used = UsedCase {
+        scenario,
+        case: "default",
+        runs_on: &|major| major > 10,
+    };
+    let used = [
+        used,
+        UsedCase {
+            case: "other",
+            ..used
+        },
+    ];
+    let unused = store.unused(&[Path::new("")], &used).unwrap();
+    let here = "snapshots/queue/two-workers/default";
+    assert_eq!(
+        names(&unused),
+        [
+            format!("{here}@11.snap Redundant"),
+            format!("{here}@13-14.snap Redundant"),
+            format!("{here}@9-10.snap NoRelease"),
+        ]
+    );
+    store.remove(&unused).unwrap();
+    assert!(store.unused(&[Path::new("")], &used).unwrap().is_empty());
 }
 
 #[test]

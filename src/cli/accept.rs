@@ -6,7 +6,7 @@ use super::args::AcceptOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::select::{count, find};
-use crate::snapshot::{Accepted, Mode, SnapshotError, Store};
+use crate::snapshot::{Accepted, Change, Mode, SnapshotError, Store};
 
 /// Runs the command.
 pub(super) fn accept(options: &AcceptOptions, directory: &Path, output: Output) -> ExitStatus {
@@ -42,10 +42,17 @@ pub(super) fn take(store: &Store, scenarios: &[PathBuf]) -> Result<Vec<Accepted>
     store.accept(&scenarios)
 }
 
-/// Says which snapshots were accepted.
+/// Says what accepting has changed.
 pub(super) fn tell(accepted: &[Accepted], output: Output) {
-    for Accepted { path, is_new } in accepted {
-        let word = if *is_new { "new" } else { "changed" };
-        output.print(&format!("{word:>8} {}\n", path.display()));
+    for Accepted { path, change } in accepted {
+        let path = path.display();
+        let (word, remark) = match change {
+            Change::New => ("new", String::new()),
+            Change::Text => ("changed", String::new()),
+            Change::Releases => ("kept", " (its text, for other releases)".to_owned()),
+            Change::Renamed { from } => ("renamed", format!(" (was {})", from.display())),
+            Change::Removed => ("removed", " (its releases behave alike now)".to_owned()),
+        };
+        output.print(&format!("{word:>8} {path}{remark}\n"));
     }
 }

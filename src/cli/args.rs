@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::shard::Shard;
 use crate::scenario::parse_duration;
 use crate::server::Provider;
 
@@ -37,6 +38,8 @@ pub(super) enum Command {
     Accept(AcceptOptions),
     /// Validate scenario files; needs no server.
     Check(CheckOptions),
+    /// List the pinned releases and what is at hand of them, fetch them, or make room.
+    Servers(ServersOptions),
 }
 
 /// When to use colour.
@@ -69,14 +72,19 @@ pub(super) struct Selection {
 /// On which server, and how long.
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
-    /// The release to replay on: a major version or an exact one. [default: 18, or what the server
-    /// behind a URL runs]
-    #[arg(long, value_name = "RELEASE")]
+    /// The releases to replay on: `18`, `18.6`, `15,18`, `14..18` (both ends are meant) or `all`.
+    /// [default: 18, or the release in the folder of `local:DIR` or of the server behind a URL]
+    #[arg(long, value_name = "RELEASES")]
     pub pg: Option<String>,
-    /// Where the server runs: `auto`, `embedded`, or the URL of a server that is there, such as
-    /// `postgresql://user@host/`, with the password in PGPASSWORD or ~/.pgpass.
+    /// Where the server runs: `auto`, `embedded`, `local:DIR` with the folder of the programs of
+    /// any build, or the URL of a server that is there, such as `postgresql://user@host/`, with the
+    /// password in PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
+    /// A file of pins that stand in the place of those built in.
+    /// [default: lockstep-pins.yaml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub pins: Option<PathBuf>,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
     pub timeout: Duration,
@@ -94,12 +102,16 @@ pub(super) struct RunOptions {
     pub selection: Selection,
     #[command(flatten)]
     pub server: ServerOptions,
-    /// How many cases run side by side.
+    /// How many cases run side by side, on all releases together.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
     /// Replay each case N times.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Run one of several parts of the cases: `2/4` is the second of four. A case is in the same
+    /// part whatever else is run.
+    #[arg(long, value_name = "PART")]
+    pub shard: Option<Shard>,
     /// Start no further case once one has not passed.
     #[arg(long)]
     pub fail_fast: bool,
@@ -138,4 +150,31 @@ pub(super) struct AcceptOptions {
 pub(super) struct CheckOptions {
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServersOptions {
+    /// A file of pins that stand in the place of those built in.
+    /// [default: lockstep-pins.yaml, if it is there]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub pins: Option<PathBuf>,
+    #[command(subcommand)]
+    pub action: Option<ServersAction>,
+}
+
+/// What to do about servers; without it they are listed.
+#[derive(Debug, Subcommand)]
+pub(super) enum ServersAction {
+    /// Fetch releases into the cache, so that runs need no network.
+    Fetch {
+        /// Releases, ranges of majors such as 14..18, or `all`.
+        #[arg(value_name = "RELEASE", default_value = super::pins::DEFAULT)]
+        releases: Vec<String>,
+    },
+    /// Remove from the cache what is old, not pinned any more or unfinished, and not in use.
+    Prune {
+        /// Remove everything that is not in use.
+        #[arg(long)]
+        all: bool,
+    },
 }

@@ -9,6 +9,9 @@ use crate::server::{embedded, external};
 pub(super) struct Environment {
     /// `CI`: snapshots are compared, never written.
     pub ci: bool,
+    /// `LC_ALL`, `LC_CTYPE` or `LANG`, the first that is set: whether a terminal shows more than
+    /// ASCII. On Windows it does.
+    pub utf8: bool,
     /// `NO_COLOR`: no colour unless asked for.
     pub no_color: bool,
     /// What the embedded server has to know: `LOCKSTEP_CACHE`, where fetched servers are kept,
@@ -28,6 +31,14 @@ impl Environment {
         let text = |name| variable(name).and_then(|value| value.into_string().ok());
         Self {
             ci: variable("CI").is_some_and(|value| value != "false" && value != "0"),
+            utf8: cfg!(windows)
+                || ["LC_ALL", "LC_CTYPE", "LANG"]
+                    .into_iter()
+                    .find_map(variable)
+                    .is_some_and(|locale| {
+                        let locale = locale.to_string_lossy().to_ascii_lowercase();
+                        locale.contains("utf-8") || locale.contains("utf8")
+                    }),
             no_color: variable("NO_COLOR").is_some(),
             embedded: embedded::Environment {
                 cache: folder("LOCKSTEP_CACHE"),

@@ -45,8 +45,8 @@ pub fn exit_status(results: &[CaseResult]) -> ExitStatus {
         .map(|result| match result.verdict {
             Verdict::Pass => ExitStatus::Passed,
             Verdict::Differs { .. } | Verdict::Unmet(_) | Verdict::New => ExitStatus::Differs,
-            Verdict::Invalid(_) => ExitStatus::Invalid,
-            Verdict::Error(_) => ExitStatus::Server,
+            Verdict::Invalid(_) | Verdict::Unreadable(_) => ExitStatus::Invalid,
+            Verdict::Error(_) | Verdict::Unserved(_) => ExitStatus::Server,
         })
         .max_by_key(|status| status.code())
         .unwrap_or(ExitStatus::NothingSelected)

@@ -7,10 +7,14 @@ mod environment;
 mod exit;
 mod interrupt;
 mod output;
+mod pins;
 mod proposals;
+mod releases;
 mod run;
 mod select;
 mod server;
+mod servers;
+mod shard;
 mod show;
 mod unused;
 
@@ -56,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Show(options) => show::show(&options, &environment, output),
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
+        Command::Servers(options) => servers::servers(&options, &environment, output),
     };
     if code == ExitStatus::Passed.code() && Output::is_lost() {
         return ExitStatus::Server.into();

@@ -22,6 +22,9 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) struct Output {
     /// Whether standard output is coloured.
     pub out_colored: bool,
+    /// Whether standard output is a terminal that shows ASCII only. A file or a log is read
+    /// elsewhere, where the locale of this process does not matter.
+    pub out_ascii: bool,
     err_colored: bool,
     /// Whether a person looks at standard error as it is written.
     pub err_is_terminal: bool,
@@ -34,9 +37,11 @@ impl Output {
             Color::Never => false,
             Color::Auto => is_terminal && !environment.no_color,
         };
+        let out_is_terminal = io::stdout().is_terminal();
         let err_is_terminal = io::stderr().is_terminal();
         Self {
-            out_colored: colored(io::stdout().is_terminal()),
+            out_colored: colored(out_is_terminal),
+            out_ascii: out_is_terminal && !environment.utf8,
             err_colored: colored(err_is_terminal),
             err_is_terminal,
         }

@@ -1,29 +1,45 @@
 //! What a run makes of snapshots: it judges by them, and proposes new ones.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::judge::judge;
 use crate::runner::{CaseId, Judge, Outcome, Verdict};
-use crate::scenario::{Diagnostic, Span};
-use crate::snapshot::{SnapshotError, SnapshotKey, Store};
+use crate::server::Release;
+use crate::snapshot::{Observed, SnapshotError, SnapshotKey, Store};
 
 /// The pending snapshots that a run has written.
 #[derive(Default)]
 pub(super) struct Proposals {
-    written: Mutex<BTreeSet<PathBuf>>,
+    cases: Mutex<BTreeMap<(PathBuf, String), Proposed>>,
+}
+
+/// What a run knows of one case.
+#[derive(Default)]
+struct Proposed {
+    seen: BTreeMap<Release, Seen>,
+    written: Vec<PathBuf>,
+}
+
+/// What a release gave.
+struct Seen {
+    text: String,
+    redacted: Vec<String>,
+    passed: bool,
 }
 
 impl Proposals {
-    /// The paths, which are forgotten then.
-    pub(super) fn take(&self) -> Vec<PathBuf> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *written).into_iter().collect()
+    /// The paths of what is pending, in order.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        let cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = cases.values().flat_map(|case| &case.written);
+        written.cloned().collect()
     }
 
-    /// Keeps the pending snapshot of a case in step with its verdict. Where runs of a case differ
-    /// among themselves, the one that did not pass stays to be looked at.
+    /// Keeps the pending snapshots of a case in step with what its releases give. Where runs of a
+    /// case on a release differ among themselves, the first that did not pass stays to be looked
+    /// at.
     fn keep(
         &self,
         store: &Store,
@@ -31,20 +47,52 @@ impl Proposals {
         outcome: &Outcome,
         verdict: &Verdict,
     ) -> Result<(), SnapshotError> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_proposed = |path: &Path| written.contains(path);
-        let pending = store.pending(key)?;
-        match verdict {
-            Verdict::Differs { .. } | Verdict::New if !is_proposed(&pending) => {
-                let text = outcome.transcript.text();
-                written.extend(store.propose(key, text.as_str(), text.replaced())?);
-            }
-            Verdict::Pass if !is_proposed(&pending) => {
-                store.withdraw(key)?;
-            }
-            _ => {}
+        let passed = match verdict {
+            Verdict::Pass => true,
+            Verdict::Differs { .. } | Verdict::New => false,
+            _ => return Ok(()),
+        };
+        let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        let case = cases
+            .entry((key.scenario.to_path_buf(), key.case.to_owned()))
+            .or_default();
+        let known = case.seen.get(&key.release);
+        if known.is_some_and(|known| !known.passed || passed) {
+            return Ok(());
         }
+        let text = outcome.transcript.text();
+        case.seen.insert(
+            key.release,
+            Seen {
+                text: text.as_str().to_owned(),
+                redacted: text.replaced().to_vec(),
+                passed,
+            },
+        );
+        case.written = case.propose(store, key.scenario, key.case)?;
         Ok(())
+    }
+}
+
+impl Proposed {
+    /// All that was seen, also what passed: where another release changes the base, the text of
+    /// one that passed may need a file.
+    fn propose(
+        &self,
+        store: &Store,
+        scenario: &Path,
+        case: &str,
+    ) -> Result<Vec<PathBuf>, SnapshotError> {
+        let observed: Vec<Observed<'_>> = self
+            .seen
+            .iter()
+            .map(|(release, seen)| Observed {
+                release: *release,
+                text: &seen.text,
+                redacted: &seen.redacted,
+            })
+            .collect();
+        store.propose(scenario, case, &observed)
     }
 }
 
@@ -52,9 +100,8 @@ impl Proposals {
 pub(super) fn judge_with(store: &Arc<Store>, proposals: &Arc<Proposals>) -> Arc<Judge> {
     let (store, proposals) = (Arc::clone(store), Arc::clone(proposals));
     Arc::new(move |case: &CaseId, outcome: &Outcome| {
-        let path = &case.scenario.source.path;
         let key = SnapshotKey {
-            scenario: path,
+            scenario: &case.scenario.source.path,
             case: &case.case,
             release: case.release,
         };
@@ -62,15 +109,6 @@ pub(super) fn judge_with(store: &Arc<Store>, proposals: &Arc<Proposals>) -> Arc<
             proposals.keep(&store, key, outcome, &verdict)?;
             Ok(verdict)
         });
-        judged.unwrap_or_else(|error| {
-            Verdict::Invalid(Diagnostic {
-                source: case.scenario.source.clone(),
-                message: error.to_string(),
-                span: Span { start: 0, end: 0 },
-                label: "its snapshot".to_owned(),
-                related: Vec::new(),
-                help: None,
-            })
-        })
+        judged.unwrap_or_else(|error| Verdict::Unreadable(error.to_string()))
     })
 }

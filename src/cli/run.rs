@@ -1,5 +1,7 @@
 //! `lockstep run`: replays scenarios and compares them with their snapshots.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,14 +12,15 @@ use super::args::RunOptions;
 use super::environment::Environment;
 use super::exit::{ExitStatus, exit_status};
 use super::output::Output;
+use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
 use super::select::{Selected, count, select};
-use super::server::with_server;
+use super::server::{Say, runtime, with_fleet};
 use super::unused::unused;
-use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity};
-use crate::runner::{self, CaseId, CaseResult, Judge, RunEvent, Verdict};
-use crate::scenario::{Diagnostic, RenderStyle, Scenario, render};
-use crate::server::{Release, Server};
+use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity, scenario_name};
+use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
+use crate::scenario::{Diagnostic, RenderStyle, render};
+use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
 
@@ -42,178 +45,246 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
     } else {
         Mode::Propose
     };
-    let store = Arc::new(Store::new(&environment.directory, mode));
-    with_server(&options.server, environment, output, async |server| {
-        replay(options, &selected, &store, mode, server, output).await
-    })
+    let Some(runtime) = runtime(output) else {
+        return ExitStatus::Server.code();
+    };
+    let pinned = match pins(options.server.pins.as_deref(), environment, output) {
+        Ok(pinned) => pinned,
+        Err(status) => return status.code(),
+    };
+    let pins = match runtime.block_on(asked_for(&options.server, &pinned, environment, output)) {
+        Ok(pins) => pins,
+        Err(status) => return status.code(),
+    };
+    let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
+    let cases = match cases(options, &selected, &releases, output) {
+        Ok(cases) => cases,
+        Err(status) => return status.code(),
+    };
+    let newest = pinned.iter().map(|pin| pin.release.major).max();
+    let mut store = Store::new(&environment.directory, mode);
+    if let Some(newest) = newest {
+        store = store.with_default(newest);
+    }
+    let progress = Progress::new(output.err_is_terminal && !options.quiet);
+    let aside = progress.asides();
+    let say: Say = Arc::new(move |text: &str| aside(&mut || output.say(text)));
+    let run = Run {
+        options,
+        selected,
+        pinned,
+        releases,
+        cases,
+        store: store.into(),
+        mode,
+        output,
+    };
+    with_fleet(
+        runtime,
+        &options.server,
+        &pins,
+        environment,
+        output,
+        say,
+        async |fleet| run.replay(fleet, progress).await,
+    )
 }
 
-async fn replay(
+/// A run that is about to begin.
+struct Run<'a> {
+    options: &'a RunOptions,
+    selected: Selected,
+    pinned: Pins,
+    releases: Vec<Release>,
+    cases: Vec<CaseId>,
+    store: Arc<Store>,
+    mode: Mode,
+    output: Output,
+}
+
+impl Run<'_> {
+    async fn replay(&self, fleet: &Fleet, progress: Progress) -> ExitStatus {
+        let (options, output) = (self.options, self.output);
+        let began = Instant::now();
+        let verbosity = match (options.quiet, options.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        let style = if output.out_colored {
+            RenderStyle::coloured()
+        } else {
+            RenderStyle::plain()
+        };
+        let draw = |diagnostics: &[Diagnostic]| render(diagnostics, style);
+        let console =
+            Console::new(output.out_colored, verbosity, self.mode, &draw).ascii(output.out_ascii);
+
+        let proposals = Arc::new(Proposals::default());
+        let judge = judge_with(&self.store, &proposals);
+        let mut results = self.play(fleet, judge, &console, progress).await;
+
+        let mut pending = proposals.written();
+        // One snapshot that is broken must not hide what came of all the others.
+        let mut broken = None;
+        if options.accept {
+            match accept::take(&self.store, &self.selected.paths()) {
+                Ok(accepted) => {
+                    accept::tell(&accepted, output);
+                    pending.clear();
+                    for result in &mut results {
+                        if matches!(result.verdict, Verdict::New | Verdict::Differs { .. }) {
+                            result.verdict = Verdict::Pass;
+                        }
+                    }
+                }
+                Err(error) => broken = Some(error),
+            }
+        }
+        let unused =
+            unused(options, &self.selected, &self.pinned, &self.store).unwrap_or_else(|error| {
+                broken.get_or_insert(error);
+                Vec::new()
+            });
+        output.print(&console.conclusion(&RunSummary {
+            releases: &self.releases,
+            results: &results,
+            elapsed: began.elapsed(),
+            pending: &pending,
+            unused: &unused,
+            are_removed: options.remove_unused,
+        }));
+        let status = exit_status(&results);
+        match broken {
+            Some(error) => {
+                output.fail(&error, None);
+                // A server that failed says more.
+                if status == ExitStatus::Server {
+                    status
+                } else {
+                    ExitStatus::Invalid
+                }
+            }
+            None => status,
+        }
+    }
+
+    /// Replays the cases, as often as is asked for, and shows what happens as it does.
+    async fn play(
+        &self,
+        fleet: &Fleet,
+        judge: Arc<Judge>,
+        console: &Console<'_>,
+        mut progress: Progress,
+    ) -> Vec<CaseResult> {
+        let (options, output) = (self.options, self.output);
+        let repeats = options.repeat as usize;
+        let all: Vec<CaseId> = std::iter::repeat_n(&self.cases, repeats)
+            .flatten()
+            .cloned()
+            .collect();
+        progress.take(&RunEvent::Planned(all.len()));
+        let (tell, mut events) = unbounded_channel();
+        let run = runner::run(
+            all,
+            fleet,
+            runner::RunOptions {
+                jobs: options.jobs.map_or_else(default_jobs, usize::from),
+                limit: options.server.timeout,
+                fail_fast: options.fail_fast,
+            },
+            judge,
+            tell,
+        );
+        let places: HashMap<_, usize> = self.cases.iter().map(place).zip(0..).collect();
+        let mut runs: Vec<Vec<CaseResult>> = vec![Vec::new(); self.cases.len()];
+        let show = async {
+            while let Some(event) = events.recv().await {
+                progress.take(&event);
+                let RunEvent::Finished(mut result) = event else {
+                    continue;
+                };
+                let case = CaseId {
+                    scenario: Arc::clone(&result.scenario),
+                    case: result.case.clone(),
+                    release: result.release,
+                };
+                let Some(runs) = places.get(&place(&case)).map(|at| &mut runs[*at]) else {
+                    continue;
+                };
+                if !runs.is_empty() && matches!(result.verdict, Verdict::Pass) {
+                    // Thousands of the same are not worth their memory.
+                    result.transcript = Transcript::default();
+                }
+                runs.push(*result);
+                if runs.len() == repeats {
+                    let runs = runs.iter().collect();
+                    let line = console.line(&CaseGroup { runs }, self.cases.len());
+                    progress.aside(|| output.print(&line));
+                }
+            }
+        };
+        let (left, ()) = tokio::join!(run, show);
+        if let Err(error) = left {
+            output.say(format_args!("-- {error}"));
+        }
+        runs.into_iter().flatten().collect()
+    }
+}
+
+/// What tells a case from the others of a run.
+fn place(case: &CaseId) -> (PathBuf, String, Release) {
+    let path = case.scenario.source.path.clone();
+    (path, case.case.clone(), case.release)
+}
+
+/// The cases to run: each on all releases, in the order of the files.
+fn cases(
     options: &RunOptions,
     selected: &Selected,
-    store: &Arc<Store>,
-    mode: Mode,
-    server: &Server,
+    releases: &[Release],
     output: Output,
-) -> ExitStatus {
-    let began = Instant::now();
-    let cases = cases(selected, server.release());
-    let excluded = selected.scenarios.len() - cases.len();
+) -> Result<Vec<CaseId>, ExitStatus> {
+    let mut cases = Vec::new();
+    let mut excluded = 0;
+    for scenario in &selected.scenarios {
+        let holds = |release: &&Release| {
+            let release = [release.major, release.minor];
+            scenario.postgres.contains(&release)
+        };
+        let before = cases.len();
+        cases.extend(releases.iter().filter(holds).map(|release| CaseId {
+            scenario: Arc::clone(scenario),
+            case: ONLY_CASE.to_owned(),
+            release: *release,
+        }));
+        excluded += usize::from(cases.len() == before);
+    }
     if excluded > 0 {
         let scenarios = count(excluded, "scenario");
+        let releases: Vec<String> = releases.iter().map(Release::to_string).collect();
+        let releases = releases.join(", ");
         output.say(format_args!(
-            "-- {scenarios} left out: `postgres:` excludes {}",
-            server.release()
+            "-- {scenarios} left out: `postgres:` excludes {releases}"
         ));
     }
     if cases.is_empty() {
-        return ExitStatus::NothingSelected;
+        return Err(ExitStatus::NothingSelected);
     }
-    let verbosity = match (options.quiet, options.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (_, true) => Verbosity::Verbose,
-        _ => Verbosity::Normal,
-    };
-    let style = if output.out_colored {
-        RenderStyle::coloured()
-    } else {
-        RenderStyle::plain()
-    };
-    let draw = |diagnostics: &[Diagnostic]| render(diagnostics, style);
-    let console = Console::new(output.out_colored, verbosity, mode, &draw);
-
-    let proposals = Arc::new(Proposals::default());
-    let mut results = play(
-        options,
-        &cases,
-        server,
-        judge_with(store, &proposals),
-        &console,
-        output,
-    )
-    .await;
-
-    // One snapshot that is broken must not hide what came of all the others.
-    let mut broken = None;
-    let mut pending = proposals.take();
-    if options.accept {
-        match accept::take(store, &selected.paths()) {
-            Ok(accepted) => {
-                accept::tell(&accepted, output);
-                pending.clear();
-                for result in &mut results {
-                    if matches!(result.verdict, Verdict::New | Verdict::Differs { .. }) {
-                        result.verdict = Verdict::Pass;
-                    }
-                }
-            }
-            Err(error) => broken = Some(error),
+    if let Some(shard) = options.shard {
+        let all = cases.len();
+        cases.retain(|case| {
+            let name = scenario_name(&case.scenario.source.path);
+            shard.contains(&name, &case.case)
+        });
+        if cases.is_empty() {
+            // The other parts run them; a small project has parts without any.
+            let all = count(all, "case");
+            output.say(format_args!("-- part {shard} has none of {all}"));
+            return Err(ExitStatus::Passed);
         }
     }
-    let unused = unused(options, selected, store).unwrap_or_else(|error| {
-        broken.get_or_insert(error);
-        Vec::new()
-    });
-    output.print(&console.conclusion(&RunSummary {
-        results: &results,
-        elapsed: began.elapsed(),
-        pending: &pending,
-        unused: &unused,
-        are_removed: options.remove_unused,
-    }));
-    let status = exit_status(&results);
-    match broken {
-        Some(error) => {
-            output.fail(&error, None);
-            // A server that failed says more.
-            if status == ExitStatus::Server {
-                status
-            } else {
-                ExitStatus::Invalid
-            }
-        }
-        None => status,
-    }
-}
-
-/// The cases to run, in the order of the files.
-fn cases(selected: &Selected, release: Release) -> Vec<CaseId> {
-    let holds =
-        |scenario: &&Arc<Scenario>| scenario.postgres.contains(&[release.major, release.minor]);
-    selected
-        .scenarios
-        .iter()
-        .filter(holds)
-        .map(|scenario| CaseId {
-            scenario: Arc::clone(scenario),
-            case: ONLY_CASE.to_owned(),
-            release,
-        })
-        .collect()
-}
-
-/// Replays the cases, as often as is asked for, and shows what happens as it does.
-async fn play(
-    options: &RunOptions,
-    cases: &[CaseId],
-    server: &Server,
-    judge: Arc<Judge>,
-    console: &Console<'_>,
-    output: Output,
-) -> Vec<CaseResult> {
-    let repeats = options.repeat as usize;
-    let all: Vec<CaseId> = std::iter::repeat_n(cases, repeats)
-        .flatten()
-        .cloned()
-        .collect();
-    let mut progress = Progress::new(output.err_is_terminal && !options.quiet);
-    progress.take(&RunEvent::Planned(all.len()));
-    let (tell, mut events) = unbounded_channel();
-    let run = runner::run(
-        all,
-        server,
-        runner::RunOptions {
-            jobs: options.jobs.map_or_else(default_jobs, usize::from),
-            limit: options.server.timeout,
-            fail_fast: options.fail_fast,
-        },
-        judge,
-        tell,
-    );
-    let mut runs: Vec<Vec<CaseResult>> = vec![Vec::new(); cases.len()];
-    let show = async {
-        while let Some(event) = events.recv().await {
-            progress.take(&event);
-            let RunEvent::Finished(mut result) = event else {
-                continue;
-            };
-            let is_of = |case: &CaseId| {
-                Arc::ptr_eq(&case.scenario, &result.scenario) && case.case == result.case
-            };
-            let Some(at) = cases.iter().position(is_of) else {
-                continue;
-            };
-            if repeats > 1 && matches!(result.verdict, Verdict::Pass) {
-                // Thousands of the same are not worth their memory.
-                result.transcript = Transcript::default();
-            }
-            runs[at].push(*result);
-            if runs[at].len() == repeats {
-                let line = console.line(
-                    &CaseGroup {
-                        runs: runs[at].iter().collect(),
-                    },
-                    cases.len(),
-                );
-                progress.aside(|| output.print(&line));
-            }
-        }
-    };
-    let (left, ()) = tokio::join!(run, show);
-    if let Err(error) = left {
-        output.say(format_args!("-- {error}"));
-    }
-    runs.into_iter().flatten().collect()
+    Ok(cases)
 }
 
 /// A case spends most of its time on what the server does, on another core.

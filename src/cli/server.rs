@@ -1,8 +1,10 @@
-//! What the commands that need a server have in common: start one, end it, whatever happens.
+//! What the commands that need servers have in common: start them, end them, whatever happens.
 
-use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
 
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::args::ServerOptions;
@@ -10,140 +12,192 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, listen};
 use super::output::Output;
-use crate::server::embedded::Progress;
-use crate::server::{Pin, Pins, Provider, Release, Server, StartError, external, start};
+use super::pins::{asked_for, left_behind, pins};
+use crate::runner::{Fleet, Start};
+use crate::server::embedded::{self, Progress};
+use crate::server::{Pin, Provider, Release, Server, StartError, external, start};
 
-/// The release that is meant where none is named.
-const DEFAULT_RELEASE: &str = "18";
+/// Who is told what happens to servers.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
-/// the program to end, which is the exit status then.
+/// Starts a server of the one release that is asked for, lets `work` use it, and ends it: also when
+/// a signal asks the program to end, which is the exit status then.
 pub(super) fn with_server(
     options: &ServerOptions,
     environment: &Environment,
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
 ) -> u8 {
-    let meant = match Meant::by(options) {
-        Ok(meant) => meant,
-        Err(Unknown { release, help }) => {
-            output.fail(release, Some(&help));
-            return ExitStatus::Invalid.code();
-        }
+    let Some(runtime) = runtime(output) else {
+        return ExitStatus::Server.code();
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            output.fail(format_args!("failed to start threads: {error}"), None);
-            return ExitStatus::Server.code();
-        }
+    let pins = match pins(options.pins.as_deref(), environment, output) {
+        Ok(pins) => pins,
+        Err(status) => return status.code(),
     };
     let status = runtime.block_on(async {
         let mut signals = listen().ok();
+        let pin = match asked_for(options, &pins, environment, output)
+            .await
+            .as_deref()
+        {
+            Ok([pin]) => pin.clone(),
+            Ok(several) => {
+                let text = format!("`--pg` names {} releases", several.len());
+                output.fail(text, Some("a transcript is of one release: name one"));
+                return ExitStatus::Invalid.code();
+            }
+            Err(status) => return status.code(),
+        };
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        let server =
-            match or_interrupted(&mut signals, meant.start(options, environment, &report)).await {
-                Ok(Ok(server)) => server,
-                Ok(Err(error)) => {
-                    output.fail(
-                        format_args!("failed to {meant}: {error}"),
-                        error.help().as_deref(),
-                    );
-                    return if error.is_mistake() {
-                        ExitStatus::Invalid
-                    } else {
-                        ExitStatus::Server
-                    }
-                    .code();
-                }
-                Err(interrupt) => return interrupt.exit_code(),
-            };
+        let starting = start_one(
+            &options.server,
+            &pin,
+            &environment.embedded,
+            &environment.external,
+            &report,
+        );
+        let server = match or_interrupted(&mut signals, starting).await {
+            Ok(Ok(server)) => server,
+            Ok(Err(error)) => {
+                output.fail(
+                    format_args!("failed to start PostgreSQL {}: {error}", pin.release),
+                    error.help().as_deref(),
+                );
+                return ExitStatus::Server.code();
+            }
+            Err(interrupt) => return interrupt.exit_code(),
+        };
         for note in server.notes() {
             output.say(format_args!("-- {note}"));
         }
         let status = or_interrupted(&mut signals, work(&server)).await;
         if let Err(left) = server.stop().await {
-            output.say(format_args!(
-                "-- something is left on the server, for the next run to remove: {left}"
-            ));
+            output.say(left_behind(&left));
         }
-        match status {
-            Ok(status) => status.code(),
-            Err(interrupt) => {
-                output.say("-- interrupted; nothing is left running");
-                interrupt.exit_code()
-            }
-        }
+        code(status, output)
     });
     // What still blocks a thread, such as a look that is about to come, is not waited for.
     runtime.shutdown_background();
     status
 }
 
-/// The server that the command line means.
-enum Meant<'a> {
-    /// One to be started.
-    Pinned(&'static Pin),
-    /// One that is there.
-    External(&'a external::ConnectionUrl, Option<external::WantedRelease>),
-}
-
-/// A release that cannot be had.
-struct Unknown {
-    release: String,
-    help: String,
-}
-
-impl<'a> Meant<'a> {
-    fn by(options: &'a ServerOptions) -> Result<Self, Unknown> {
-        let asked = options.pg.as_deref();
-        if let Provider::External(url) = &options.server {
-            let wanted = asked.map(str::parse).transpose().map_err(
-                |error: crate::server::ParseReleaseError| Unknown {
-                    release: error.to_string(),
-                    help: "a major version such as 18 will do, too".to_owned(),
-                },
-            )?;
-            return Ok(Self::External(url, wanted));
+/// Starts a server of each release, lets `work` use them while they come up, and ends them: also
+/// when a signal asks the program to end, which is the exit status then.
+pub(super) fn with_fleet(
+    runtime: Runtime,
+    options: &ServerOptions,
+    pins: &[Pin],
+    environment: &Environment,
+    output: Output,
+    say: Say,
+    work: impl AsyncFnOnce(&Fleet) -> ExitStatus,
+) -> u8 {
+    let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
+    let start = starter(options, pins, environment, say);
+    let code = runtime.block_on(async {
+        let mut signals = listen().ok();
+        let fleet = Fleet::start(&releases, start);
+        let status = or_interrupted(&mut signals, work(&fleet)).await;
+        for left in fleet.stop().await {
+            output.say(left_behind(&left));
         }
-        let name = asked.unwrap_or(DEFAULT_RELEASE);
-        pin(name).map(Self::Pinned).ok_or_else(|| Unknown {
-            release: format!("release `{name}` is not pinned"),
-            help: pinned(),
-        })
-    }
+        code(status, output)
+    });
+    runtime.shutdown_background();
+    code
+}
 
-    async fn start(
-        &self,
-        options: &ServerOptions,
-        environment: &Environment,
-        report: &(dyn Fn(Progress) + Send + Sync),
-    ) -> Result<Server, StartError> {
-        match self {
-            Self::Pinned(pin) => start(&options.server, pin, &environment.embedded, report).await,
-            Self::External(url, asked) => {
-                let server = external::start(url, *asked, &environment.external).await?;
-                Ok(Server::External(server))
+/// How the servers of a fleet are started, and what is told of it.
+fn starter(
+    options: &ServerOptions,
+    pins: &[Pin],
+    environment: &Environment,
+    say: Say,
+) -> Box<Start> {
+    let provider = options.server.clone();
+    let embedded = environment.embedded.clone();
+    let external = environment.external.clone();
+    let pins = pins.to_vec();
+    let is_alone = pins.len() == 1;
+    Box::new(move |release, number| {
+        let pin = pins.iter().find(|pin| pin.release == release).cloned();
+        let pin = pin.expect("only releases of these pins are started");
+        let (provider, say) = (provider.clone(), say.clone());
+        let (embedded, external) = (embedded.clone(), external.clone());
+        Box::pin(async move {
+            let began = Instant::now();
+            if number > 0 {
+                say(&format!(
+                    "-- a server of PostgreSQL {release} has ended by itself; another is started …"
+                ));
             }
-        }
-    }
+            let tell = say.clone();
+            let report = move |progress: Progress| {
+                tell(&match progress {
+                    Progress::Waiting if !is_alone => {
+                        format!("-- PostgreSQL {release}: {progress} …")
+                    }
+                    progress => format!("-- {progress} …"),
+                });
+            };
+            let started = start_one(&provider, &pin, &embedded, &external, &report).await;
+            for note in started.iter().flat_map(Server::notes) {
+                say(&format!("-- {note}"));
+            }
+            match &started {
+                Ok(_) if is_alone => {}
+                Ok(_) => {
+                    let elapsed = began.elapsed().as_secs_f64();
+                    say(&format!("-- PostgreSQL {release} is up [{elapsed:.1}s]"));
+                }
+                // The report gives it with its reason.
+                Err(_) => say(&format!("-- PostgreSQL {release} could not be started")),
+            }
+            started
+        })
+    })
 }
 
-impl fmt::Display for Meant<'_> {
-    /// Reads well after "failed to".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pinned(pin) => write!(f, "start PostgreSQL {}", pin.release),
-            Self::External(..) => f.write_str("use the server"),
+/// Starts a server of a release, or begins to use the one that is there.
+async fn start_one(
+    provider: &Provider,
+    pin: &Pin,
+    embedded: &embedded::Environment,
+    external: &external::Environment,
+    report: &(dyn Fn(Progress) + Send + Sync),
+) -> Result<Server, StartError> {
+    let Provider::External(url) = provider else {
+        return start(provider, pin, embedded, report).await;
+    };
+    let wanted = external::WantedRelease::Exact(pin.release);
+    let server = external::start(url, Some(wanted), external).await?;
+    Ok(Server::External(server))
+}
+
+/// The threads on which everything runs that waits.
+pub(super) fn runtime(output: Output) -> Option<Runtime> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built
+        .inspect_err(|error| output.fail(format_args!("failed to start threads: {error}"), None))
+        .ok()
+}
+
+/// The exit code of work that ended, or was interrupted.
+fn code(status: Result<ExitStatus, Interrupt>, output: Output) -> u8 {
+    match status {
+        Ok(status) => status.code(),
+        Err(interrupt) => {
+            output.say("-- interrupted; nothing is left running");
+            interrupt.exit_code()
         }
     }
 }
 
 /// The value of a future, unless a signal comes first.
-async fn or_interrupted<T>(
+pub(super) async fn or_interrupted<T>(
     signals: &mut Option<oneshot::Receiver<Interrupt>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Interrupt> {
@@ -158,21 +212,4 @@ async fn or_interrupted<T>(
         Ok(interrupt) = signalled => Err(interrupt),
         value = future => Ok(value),
     }
-}
-
-/// The pin that a release, exact or major, names.
-fn pin(name: &str) -> Option<&'static Pin> {
-    let pins = Pins::built_in();
-    match name.parse::<Release>() {
-        Ok(release) => pins.exact(release),
-        Err(_) => name.parse().ok().and_then(|major| pins.major(major)),
-    }
-}
-
-fn pinned() -> String {
-    let releases: Vec<String> = Pins::built_in()
-        .iter()
-        .map(|pin| pin.release.to_string())
-        .collect();
-    format!("pinned are: {}", releases.join(", "))
 }

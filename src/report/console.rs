@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use anstyle::Style;
 
-use super::group::{CaseGroup, Kind, group};
+use super::group::{CaseGroup, Kind, alike, group};
 use super::name::{name_of, slashes};
 use super::palette::{Palette, paint};
-use crate::runner::CaseResult;
+use crate::runner::{CaseResult, Verdict};
 use crate::scenario::Diagnostic;
-use crate::snapshot::Mode;
+use crate::server::{Pins, Release};
+use crate::snapshot::{Mode, Unused, WhyUnused, visible};
 
 /// With no more cases than this, each that passed has a line too.
-const FEW: usize = 30;
+pub(super) const FEW: usize = 30;
 /// Cases whose details are shown, and names listed, where not everything is asked for.
 const MANY: usize = 20;
 
@@ -34,20 +35,23 @@ pub struct Console<'a> {
     pub(super) palette: Palette,
     pub(super) verbosity: Verbosity,
     pub(super) mode: Mode,
+    pub(super) is_ascii: bool,
     pub(super) diagnostics: &'a dyn Fn(&[Diagnostic]) -> String,
 }
 
 /// A run that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct RunSummary<'a> {
+    /// The releases that were asked for.
+    pub releases: &'a [Release],
     /// Its results, in the order in which they are reported.
     pub results: &'a [CaseResult],
     /// How long it took.
     pub elapsed: Duration,
     /// The pending snapshots that it wrote.
     pub pending: &'a [PathBuf],
-    /// The snapshots that no case uses.
-    pub unused: &'a [PathBuf],
+    /// The snapshots that nothing needs.
+    pub unused: &'a [Unused],
     /// Whether those were removed.
     pub are_removed: bool,
 }
@@ -65,8 +69,15 @@ impl<'a> Console<'a> {
             palette: Palette::new(color),
             verbosity,
             mode,
+            is_ascii: false,
             diagnostics,
         }
+    }
+
+    /// Writes the table of releases with ASCII characters only, for a terminal that shows no other.
+    #[must_use]
+    pub fn ascii(self, is_ascii: bool) -> Self {
+        Self { is_ascii, ..self }
     }
 
     /// The line of a case, or nothing where it has none in a run of so many cases: print it as soon
@@ -77,6 +88,8 @@ impl<'a> Console<'a> {
         let kind = Kind::of(&result.verdict);
         let is_shown = match self.verbosity {
             Verbosity::Quiet => false,
+            // Those without a server are told together.
+            Verbosity::Normal if is_unserved(result) => false,
             Verbosity::Normal => kind != Kind::Pass || cases <= FEW,
             Verbosity::Verbose => true,
         };
@@ -105,15 +118,24 @@ impl<'a> Console<'a> {
         if self.verbosity == Verbosity::Quiet && failed.is_empty() {
             return String::new();
         }
+        let (unserved, failed): (Vec<_>, Vec<_>) = failed
+            .into_iter()
+            .partition(|group| is_unserved(group.worst().1));
         let mut shown = String::new();
-        for group in &failed[..self.most(failed.len())] {
-            shown.push_str(&self.details(group));
+        let alike = alike(&failed);
+        for (group, others) in &alike[..self.most(alike.len())] {
+            shown.push_str(&self.details(group, others));
         }
-        if !failed.is_empty() {
+        self.push_unserved(&mut shown, &unserved);
+        let matrix = self.matrix(run, &groups);
+        shown.push_str(&matrix);
+        if !failed.is_empty() || !unserved.is_empty() || !matrix.is_empty() {
             shown.push('\n');
         }
         self.push_counts(&mut shown, run, &groups);
-        self.push_failed(&mut shown, &failed);
+        if matrix.is_empty() {
+            self.push_failed(&mut shown, &failed);
+        }
         self.push_advice(&mut shown, run, &failed);
         self.push_unused(&mut shown, run);
         shown
@@ -164,6 +186,35 @@ impl<'a> Console<'a> {
         let _ = writeln!(shown, "{word} {elapsed} {total}{colon}{counts}");
     }
 
+    /// The cases of releases whose server could not be had, each release once.
+    fn push_unserved(&self, shown: &mut String, unserved: &[&CaseGroup<'_>]) {
+        let mut releases: Vec<(Release, &str, usize)> = Vec::new();
+        for group in unserved {
+            let (_, result) = group.worst();
+            let Verdict::Unserved(reason) = &result.verdict else {
+                continue;
+            };
+            let same =
+                |one: &&mut (Release, &str, usize)| (one.0, one.1) == (result.release, reason);
+            match releases.iter_mut().find(same) {
+                Some((_, _, number)) => *number += 1,
+                None => releases.push((result.release, reason, 1)),
+            }
+        }
+        for (release, reason, number) in releases {
+            let word = paint(self.style(Kind::Error), Kind::Error.word());
+            let cases = match number {
+                1 => "1 case was".to_owned(),
+                number => format!("{number} cases were"),
+            };
+            let head = format!("{cases} not run on {release}");
+            let _ = writeln!(shown, "\n{word} {}", paint(self.palette.strong, head));
+            for line in reason.lines() {
+                let _ = writeln!(shown, "{}", visible(line, false));
+            }
+        }
+    }
+
     /// The names of what did not pass.
     fn push_failed(&self, shown: &mut String, failed: &[&CaseGroup<'_>]) {
         let most = self.most(failed.len());
@@ -184,7 +235,8 @@ impl<'a> Console<'a> {
 
     /// What to do about it.
     fn push_advice(&self, shown: &mut String, run: &RunSummary<'_>, failed: &[&CaseGroup<'_>]) {
-        self.push_files(shown, run.pending, |number| match number {
+        let pending: Vec<String> = run.pending.iter().map(|path| slashes(path)).collect();
+        self.push_files(shown, &pending, |number| match number {
             1 => "1 pending snapshot was written:".to_owned(),
             number => format!("{number} pending snapshots were written:"),
         });
@@ -199,10 +251,23 @@ impl<'a> Console<'a> {
             paths.dedup();
             paths
         };
+        let releases = |kinds: &[Kind]| {
+            let mut releases: Vec<Release> = failed
+                .iter()
+                .map(|group| group.worst().1)
+                .filter(|result| kinds.contains(&Kind::of(&result.verdict)))
+                .map(|result| result.release)
+                .collect();
+            releases.sort();
+            releases.dedup();
+            releases
+        };
         let mut advice = Vec::new();
         let seen = of(&[Kind::Differs, Kind::Unmet, Kind::New]);
         if !seen.is_empty() {
-            let command = format!("lockstep show {}", file(&seen));
+            let on = releases(&[Kind::Differs, Kind::Unmet, Kind::New]);
+            let on = pg(&on[on.len().saturating_sub(1)..]);
+            let command = format!("lockstep show {on}{}", file(&seen));
             advice.push(("to see a whole transcript:", command));
         }
         let open = of(&[Kind::Differs, Kind::New]);
@@ -213,7 +278,8 @@ impl<'a> Console<'a> {
                     advice.push(("to accept what is pending:", command));
                 }
                 Mode::ReadOnly => {
-                    let command = format!("lockstep run --accept {}", file(&open));
+                    let on = pg(&releases(&[Kind::Differs, Kind::New]));
+                    let command = format!("lockstep run --accept {on}{}", file(&open));
                     advice.push(("to accept it, outside of CI:", command));
                 }
             }
@@ -226,15 +292,25 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// The snapshots that no case uses, and how to be rid of them.
+    /// The snapshots that nothing needs, and how to be rid of them.
     fn push_unused(&self, shown: &mut String, run: &RunSummary<'_>) {
-        self.push_files(shown, run.unused, |number| {
-            match (number, run.are_removed) {
-                (1, true) => "1 snapshot that no case uses was removed:".to_owned(),
-                (1, false) => "1 snapshot belongs to no case:".to_owned(),
-                (number, true) => format!("{number} snapshots that no case uses were removed:"),
-                (number, false) => format!("{number} snapshots belong to no case:"),
-            }
+        let files: Vec<String> = run
+            .unused
+            .iter()
+            .map(|Unused { path, why }| {
+                let path = slashes(path);
+                match why {
+                    WhyUnused::NoCase => path,
+                    WhyUnused::NoRelease => format!("{path} (`postgres:` excludes its releases)"),
+                    WhyUnused::Redundant => format!("{path} (without it the same would hold)"),
+                }
+            })
+            .collect();
+        self.push_files(shown, &files, |number| match (number, run.are_removed) {
+            (1, true) => "1 snapshot that nothing needs was removed:".to_owned(),
+            (1, false) => "1 snapshot is not needed:".to_owned(),
+            (number, true) => format!("{number} snapshots that nothing needs were removed:"),
+            (number, false) => format!("{number} snapshots are not needed:"),
         });
         if !run.unused.is_empty() && !run.are_removed {
             let command = paint(self.palette.place, "--remove-unused");
@@ -243,19 +319,34 @@ impl<'a> Console<'a> {
     }
 
     /// A list of files under a heading.
-    fn push_files(&self, shown: &mut String, files: &[PathBuf], head: impl Fn(usize) -> String) {
+    fn push_files(&self, shown: &mut String, files: &[String], head: impl Fn(usize) -> String) {
         if files.is_empty() {
             return;
         }
         let _ = writeln!(shown, "\n{}", head(files.len()));
         let most = self.most(files.len());
         for file in &files[..most] {
-            let _ = writeln!(shown, "  {}", slashes(file));
+            let _ = writeln!(shown, "  {file}");
         }
         if files.len() > most {
             let _ = writeln!(shown, "  and {} more (-v shows all)", files.len() - most);
         }
     }
+}
+
+/// How the command line names releases; nothing where it would mean just these without.
+fn pg(releases: &[Release]) -> String {
+    let default = Pins::built_in().iter().map(|pin| pin.release).max();
+    if releases.iter().copied().map(Some).eq([default]) {
+        return String::new();
+    }
+    let majors: Vec<String> = releases.iter().map(|one| one.major.to_string()).collect();
+    format!("--pg {} ", majors.join(","))
+}
+
+/// Whether there was no server for a case.
+fn is_unserved(result: &CaseResult) -> bool {
+    matches!(result.verdict, Verdict::Unserved(_))
 }
 
 /// `[   0.012s]`

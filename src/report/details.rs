@@ -7,20 +7,25 @@ use super::group::{CaseGroup, Kind};
 use super::name::{name_of, step_place};
 use super::palette::paint;
 use crate::runner::{CaseResult, Verdict};
+use crate::server::Release;
 use crate::snapshot::{Diff, Mode, Side, visible};
 
 /// Lines shown of a diff, or of a transcript, where not everything is asked for.
 const LINES: usize = 60;
 
 impl Console<'_> {
-    /// Why a case did not pass; empty if it did.
+    /// Why a case did not pass, on its release and in the same way on others; empty if it did.
     #[must_use]
-    pub fn details(&self, group: &CaseGroup<'_>) -> String {
+    pub(super) fn details(&self, group: &CaseGroup<'_>, others: &[Release]) -> String {
         let (number, result) = group.worst();
         let kind = Kind::of(&result.verdict);
         let palette = &self.palette;
         let word = paint(self.style(kind), kind.word());
         let mut shown = format!("\n{word} {}\n", paint(palette.strong, name_of(result)));
+        if !others.is_empty() {
+            let others: Vec<String> = others.iter().map(Release::to_string).collect();
+            shown.push_str(&format!("and in the same way on {}\n", others.join(", ")));
+        }
         // Where all runs are alike, the case's line has said it.
         if let Some(tally) = group.tally().filter(|_| !group.are_alike()) {
             shown.push_str(&format!("{tally}; this is run {number}\n"));
@@ -43,11 +48,11 @@ impl Console<'_> {
                 push_lines(&mut shown, &(self.diagnostics)(diagnostics));
                 self.push_until_there(&mut shown, result);
             }
+            Verdict::Unreadable(message) | Verdict::Unserved(message) => {
+                push_message(&mut shown, message);
+            }
             Verdict::Error(message) => {
-                for line in message.lines() {
-                    shown.push_str(&visible(line, false));
-                    shown.push('\n');
-                }
+                push_message(&mut shown, message);
                 self.push_until_there(&mut shown, result);
             }
         }
@@ -134,6 +139,13 @@ impl Console<'_> {
 enum Part {
     Beginning,
     End,
+}
+
+/// Adds a message of the system's or a server's.
+fn push_message(shown: &mut String, message: &str) {
+    for line in message.lines() {
+        push_lines(shown, &visible(line, false));
+    }
 }
 
 /// Adds text that ends in a line feed afterwards, whether or not it did.

@@ -34,6 +34,43 @@ pub fn group(results: &[CaseResult]) -> Vec<CaseGroup<'_>> {
     groups
 }
 
+/// Puts together what did not pass in the same way on several releases: the first of each, and the
+/// releases of the others.
+pub(super) fn alike<'g, 'a>(
+    groups: &[&'g CaseGroup<'a>],
+) -> Vec<(&'g CaseGroup<'a>, Vec<Release>)> {
+    let mut alike: Vec<(&CaseGroup<'a>, Vec<Release>)> = Vec::new();
+    let mut known: HashMap<(&Path, &str, Kind, &str, String), usize> = HashMap::new();
+    for group in groups {
+        let (_, result) = group.worst();
+        let kind = Kind::of(&result.verdict);
+        let accepted = match &result.verdict {
+            Verdict::Differs { accepted } => accepted.as_str(),
+            Verdict::Unmet(_) | Verdict::New => "",
+            // The messages of servers name what is theirs alone.
+            _ => {
+                alike.push((group, Vec::new()));
+                continue;
+            }
+        };
+        let key = (
+            result.scenario.source.path.as_path(),
+            result.case.as_str(),
+            kind,
+            accepted,
+            result.transcript.text().as_str().to_owned(),
+        );
+        match known.get(&key) {
+            Some(at) => alike[*at].1.push(result.release),
+            None => {
+                known.insert(key, alike.len());
+                alike.push((group, Vec::new()));
+            }
+        }
+    }
+    alike
+}
+
 impl<'a> CaseGroup<'a> {
     /// The run that stands for the case: the first of those with the weightiest verdict, and its
     /// number, counted from 1.
@@ -112,7 +149,7 @@ impl<'a> CaseGroup<'a> {
 }
 
 /// A verdict without what it carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Pass,
     New,
@@ -138,8 +175,8 @@ impl Kind {
             Verdict::New => Self::New,
             Verdict::Differs { .. } => Self::Differs,
             Verdict::Unmet(_) => Self::Unmet,
-            Verdict::Invalid(_) => Self::Invalid,
-            Verdict::Error(_) => Self::Error,
+            Verdict::Invalid(_) | Verdict::Unreadable(_) => Self::Invalid,
+            Verdict::Error(_) | Verdict::Unserved(_) => Self::Error,
         }
     }
 

@@ -3,6 +3,7 @@
 mod console;
 mod details;
 mod group;
+mod matrix;
 mod name;
 mod palette;
 mod progress;

@@ -34,11 +34,16 @@ pub fn scenario_name(path: &Path) -> String {
 /// The name of a case: `queue/two-workers (18.6)`, `queue/lease · isolation=serializable (18.6)`.
 #[must_use]
 pub fn case_name(scenario: &Scenario, case: &str, release: Release) -> String {
-    let name = scenario_name(&scenario.source.path);
+    format!("{} ({release})", case_title(scenario, case))
+}
+
+/// The name of a case without the release.
+pub(super) fn case_title(scenario: &Scenario, case: &str) -> String {
+    let name = visible(&scenario_name(&scenario.source.path), false);
     if case == "default" {
-        format!("{name} ({release})")
+        name
     } else {
-        format!("{name} · {} ({release})", visible(case, false))
+        format!("{name} · {}", visible(case, false))
     }
 }
 

@@ -69,6 +69,12 @@ impl Progress {
     pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
+
+    /// The same for those who do not have the line itself.
+    pub fn asides(&self) -> impl Fn(&mut dyn FnMut()) + Send + Sync + 'static {
+        let bar = self.bar.clone();
+        move |print| bar.suspend(print)
+    }
 }
 
 impl Drop for Progress {

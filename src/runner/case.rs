@@ -97,9 +97,9 @@ impl Stage {
 
     /// Replays a scenario in a database of its own, which is soon gone afterwards.
     pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
-        let taken = within_limit(self.pool.take()).await;
-        let database = match taken.and_then(|taken| taken.map_err(|error| failed(&error))) {
-            Ok(database) => database,
+        let database = match within_limit(self.pool.take()).await {
+            Ok(Ok(database)) => database,
+            Ok(Err(error)) => return Outcome::without_replay(failed(&error)),
             Err(trouble) => return Outcome::without_replay(trouble),
         };
         let limit = scenario.timeout.unwrap_or(self.limit);

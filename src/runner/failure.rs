@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::observer::Observer;
-use crate::server::Server;
+use crate::server::{Endpoint, Server};
 
 /// How long a server that failed may take to end or to come back. After a crash it replays its log.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -12,35 +12,48 @@ const LIMIT: Duration = Duration::from_secs(30);
 const TRIED_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// What became of a server that failed.
-#[derive(Debug, Clone)]
-pub(crate) struct Failure {
-    /// The reason, with the end of the server's log.
-    pub reason: String,
-    /// Whether it is gone for good.
-    pub is_final: bool,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It has ended, and why.
+    Ended(String),
+    /// It lets clients in again.
+    Back,
+    /// Neither, for as long as that may take.
+    Silent,
 }
 
-/// Waits until a server that failed has either ended or come back by itself, and tells why it
-/// failed. `what` is how that was noticed.
-pub(crate) async fn failure(server: &Server, what: &str) -> Failure {
-    tokio::select! {
-        biased;
-        reason = server.wait_for_failure() => Failure { reason, is_final: true },
-        () = comes_back(server) => Failure {
-            reason: match server.last_words() {
-                Some(log) => format!("{what}; its log ends:\n{log}"),
-                None => what.to_owned(),
-            },
-            is_final: false,
-        },
-        () = tokio::time::sleep(LIMIT) => Failure { reason: what.to_owned(), is_final: false },
+/// Waits until a server that failed has either ended or come back by itself. One that starts again
+/// after a crash refuses everybody until it is through, and gives no sign when it is.
+pub(crate) async fn fate(endpoint: &Endpoint, end: impl Fn() -> Option<String>) -> Fate {
+    let known = async {
+        loop {
+            if let Some(end) = end() {
+                return Fate::Ended(end);
+            }
+            if Observer::connect(endpoint).await.is_ok() {
+                return Fate::Back;
+            }
+            tokio::time::sleep(TRIED_AGAIN_AFTER).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, known)
+        .await
+        .unwrap_or(Fate::Silent)
+}
+
+/// How a failure was noticed, with the end of the log of a server that came back from it.
+pub(crate) fn with_last_words(what: &str, log: Option<String>) -> String {
+    match log {
+        Some(log) => format!("{what}; its log ends:\n{log}"),
+        None => what.to_owned(),
     }
 }
 
-/// A server that starts again after a crash refuses everybody until it is through, and gives no
-/// sign when it is.
-async fn comes_back(server: &Server) {
-    while Observer::connect(server.endpoint()).await.is_err() {
-        tokio::time::sleep(TRIED_AGAIN_AFTER).await;
+/// Why a server failed that nothing else is played on. `what` is how that was noticed.
+pub(crate) async fn failure(server: &Server, what: &str) -> String {
+    match fate(server.endpoint(), || server.failed()).await {
+        Fate::Ended(end) => end,
+        Fate::Back => with_last_words(what, server.last_words()),
+        Fate::Silent => what.to_owned(),
     }
 }

@@ -7,6 +7,7 @@ mod cast;
 mod event;
 pub mod expect;
 mod failure;
+mod fleet;
 mod live;
 mod loss;
 mod observer;
@@ -20,5 +21,6 @@ mod settle;
 mod trouble;
 
 pub use event::{CaseId, RunEvent};
+pub use fleet::{Fleet, Start, Starting};
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
 pub use run::{Judge, RunOptions, replay, run};

@@ -51,8 +51,12 @@ pub enum Verdict {
     New,
     /// The scenario cannot be replayed as it is written.
     Invalid(Diagnostic),
+    /// The case's snapshot cannot be read or written; the message names the file.
+    Unreadable(String),
     /// The server failed, not the scenario.
     Error(String),
+    /// There was no server of the release, so the case was not run.
+    Unserved(String),
 }
 
 /// One case, run and judged.

@@ -3,35 +3,60 @@
 use std::time::Duration;
 
 use super::case::replay_alone;
+use super::failure::failure;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
-use crate::scenario::{Diagnostic, OwnServer, Scenario};
+use crate::scenario::{Diagnostic, Scenario, Span, SqlText};
 use crate::server::{Reach, Recipe, StartError};
+
+/// Whether a scenario is replayed on a server of its own: where it says so, and where Lockstep can
+/// start one for what is only right when nothing else runs on the server. What VACUUM may remove or
+/// freeze depends on the oldest transaction of the whole server, through the snapshots of the
+/// case's own sessions; everything else that cases do they do in databases of their own.
+pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
+    let names_vacuum = |sql: &SqlText| {
+        sql.text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
+    };
+    scenario.own_server.is_some() || (recipe.is_some() && scenario.all_sql().any(names_vacuum))
+}
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
 pub(crate) async fn replay_apart(
     scenario: &Scenario,
-    own: &OwnServer,
     recipe: Option<&Recipe>,
     limit: Duration,
 ) -> Outcome {
+    let own = scenario.own_server.as_ref();
     let Some(recipe) = recipe else {
-        return Outcome::without_replay(not_to_be_had(scenario, own));
+        return Outcome::without_replay(not_to_be_had(scenario));
     };
     let settings: Vec<(String, String)> = own
-        .settings
-        .iter()
+        .into_iter()
+        .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
     let server = match recipe.start(&settings).await {
         Ok(server) => server,
-        Err(error) => return Outcome::without_replay(refused(scenario, own, &error)),
+        Err(error) => return Outcome::without_replay(refused(scenario, &error)),
     };
-    let (endpoint, scripted) = (
-        server.endpoint().clone(),
-        server.scripted_endpoint().clone(),
-    );
-    let mut outcome = replay_alone(scenario, &endpoint, &scripted, Reach::Server, limit).await;
+    let reach = if own.is_some() {
+        Reach::Server
+    } else {
+        Reach::Database
+    };
+    let mut outcome = replay_alone(
+        scenario,
+        server.endpoint(),
+        server.scripted_endpoint(),
+        reach,
+        limit,
+    )
+    .await;
+    if let Some(Trouble::Server(what)) = &mut outcome.trouble {
+        *what = failure(&server, what).await;
+    }
     if let Err(why) = server.stop().await {
         // What went wrong first says more.
         outcome.trouble.get_or_insert(Trouble::Server(why));
@@ -40,11 +65,12 @@ pub(crate) async fn replay_apart(
 }
 
 /// Somebody else's server is not Lockstep's to start once more.
-fn not_to_be_had(scenario: &Scenario, own: &OwnServer) -> Trouble {
+fn not_to_be_had(scenario: &Scenario) -> Trouble {
+    let span = scenario.own_server.as_ref().map(|own| own.span);
     Trouble::Invalid(Diagnostic {
         source: scenario.source.clone(),
         message: "the scenario needs a server of its own".to_owned(),
-        span: own.span,
+        span: span.unwrap_or(Span { start: 0, end: 0 }),
         label: "none can be started beside an external one".to_owned(),
         related: Vec::new(),
         help: Some("replay it with `--server embedded`".to_owned()),
@@ -52,11 +78,11 @@ fn not_to_be_had(scenario: &Scenario, own: &OwnServer) -> Trouble {
 }
 
 /// A server that does not take a setting is the scenario's fault, since it chose the value.
-fn refused(scenario: &Scenario, own: &OwnServer, error: &StartError) -> Trouble {
+fn refused(scenario: &Scenario, error: &StartError) -> Trouble {
     let told = tell(error);
-    let named = own
-        .settings
-        .iter()
+    let settings = scenario.own_server.iter().flat_map(|own| &own.settings);
+    let named = settings
+        .into_iter()
         .find_map(|setting| Some((setting, complaint(&told, &setting.name.value)?)));
     let Some((setting, complaint)) = named else {
         return Trouble::Server(format!("failed to start a server for the case: {told}"));

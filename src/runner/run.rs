@@ -1,22 +1,26 @@
-//! Many cases, several side by side on one server.
+//! Many cases on servers of several releases, side by side through one pool of workers.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 use super::case::{Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
+use super::failure::{Fate, failure, fate, with_last_words};
+use super::fleet::{Berth, Fleet, Host};
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
-use super::own::replay_apart;
+use super::own::{is_apart, replay_apart};
 use crate::scenario::Scenario;
-use crate::server::{DatabaseError, Endpoint, Pool, Reach, Recipe, Server};
+use crate::server::{DatabaseError, Pool, Reach, Release, Server};
+use crate::transcript::Transcript;
 
 /// How to replay.
 #[derive(Debug, Clone, Copy)]
 pub struct RunOptions {
-    /// How many cases run side by side.
+    /// How many cases run side by side, on all servers together.
     pub jobs: usize,
     /// How long a step may take where the scenario does not say.
     pub limit: Duration,
@@ -27,46 +31,41 @@ pub struct RunOptions {
 /// Gives the verdict on a replay.
 pub type Judge = dyn Fn(&CaseId, &Outcome) -> Verdict + Send + Sync;
 
-/// Replays cases on a server and tells what happens as it does. Cases end in any order. Those that
-/// want a server of their own get one like it.
+/// Replays cases, each on the fleet's server of its release, and tells what happens as it does.
 ///
-/// The future can be dropped at any moment; what it has made on the server goes with the server.
+/// Cases begin in their order, but those whose server is not up yet wait for it while others run.
+/// They end in any order. The future can be dropped at any moment; what it has made on the servers
+/// goes with the servers.
 ///
 /// # Errors
 ///
 /// A database that was made for the cases could not be dropped after the last of them.
 pub async fn run(
     cases: Vec<CaseId>,
-    server: &Server,
+    fleet: &Fleet,
     options: RunOptions,
     judge: Arc<Judge>,
     events: UnboundedSender<RunEvent>,
 ) -> Result<(), DatabaseError> {
     let jobs = options.jobs.min(cases.len());
-    let sharing = cases
-        .iter()
-        .filter(|case| case.scenario.own_server.is_none())
-        .count();
-    let pool = if sharing == 0 {
-        None
-    } else {
-        let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-        let pool = prepare(endpoint, scripted, Reach::Database, sharing, jobs).await;
-        Some(pool.map(Arc::new))
-    };
+    let mut to_come = HashMap::new();
+    for case in &cases {
+        *to_come.entry(case.release).or_default() += 1;
+    }
     let shared = Arc::new(Shared {
-        next: AtomicUsize::new(0),
-        enough: AtomicBool::new(false),
-        endpoint: server.endpoint().clone(),
-        recipe: server.recipe(),
-        cases,
+        queue: Mutex::new(Queue::new(cases)),
+        stages: Mutex::default(),
+        pools: tokio::sync::Mutex::default(),
+        to_come: Mutex::new(to_come),
+        enough: watch::Sender::new(false),
+        fleet: fleet.clone(),
         options,
         judge,
         events,
     });
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..jobs {
-        workers.spawn(Arc::clone(&shared).work(pool.clone()));
+        workers.spawn(Arc::clone(&shared).work());
     }
     while let Some(ended) = workers.join_next().await {
         if let Err(error) = ended
@@ -75,77 +74,254 @@ pub async fn run(
             std::panic::resume_unwind(error.into_panic());
         }
     }
-    match pool {
-        Some(Ok(pool)) => match Arc::into_inner(pool) {
-            Some(pool) => pool.close().await,
-            None => Ok(()),
-        },
-        _ => Ok(()),
+    match Arc::into_inner(shared) {
+        Some(shared) => shared.close().await,
+        None => Ok(()),
     }
 }
 
 /// What the workers of a run share.
 struct Shared {
-    cases: Vec<CaseId>,
-    next: AtomicUsize,
-    enough: AtomicBool,
-    endpoint: Endpoint,
-    recipe: Option<Recipe>,
+    queue: Mutex<Queue>,
+    /// Connections that nobody uses at the moment, each with the number of its server.
+    stages: Mutex<HashMap<Release, Vec<(usize, Stage)>>>,
+    /// What makes the databases, with the number of the server.
+    pools: tokio::sync::Mutex<HashMap<Release, (usize, Arc<Pool>)>>,
+    /// How many cases of a release have not ended.
+    to_come: Mutex<HashMap<Release, usize>>,
+    /// Whether no further case begins.
+    enough: watch::Sender<bool>,
+    fleet: Fleet,
     options: RunOptions,
     judge: Arc<Judge>,
     events: UnboundedSender<RunEvent>,
 }
 
-/// What makes the databases, or why nothing does; `None` when every case has its own server.
-type SharedPool = Option<Result<Arc<Pool>, Trouble>>;
+/// The cases that have not begun, with their places in the order.
+struct Queue {
+    cases: BTreeMap<Release, VecDeque<(usize, CaseId)>>,
+}
 
-impl Shared {
-    async fn work(self: Arc<Self>, pool: SharedPool) {
-        let limit = self.options.limit;
-        let stage = match pool {
-            Some(Ok(pool)) => Some(Stage::connect(&self.endpoint, pool, limit).await),
-            Some(Err(trouble)) => Some(Err(trouble)),
-            None => None,
+/// What a worker does next.
+enum Next {
+    /// Replays a case.
+    Replay(CaseId, Box<Host>),
+    /// Tells that a case cannot be replayed.
+    Refuse(CaseId, String),
+    /// Waits for a server.
+    Wait,
+    /// Nothing is left.
+    End,
+}
+
+impl Queue {
+    fn new(cases: Vec<CaseId>) -> Self {
+        let mut queue = Self {
+            cases: BTreeMap::new(),
         };
-        while !self.enough.load(Ordering::Relaxed)
-            && let Some(case) = self.cases.get(self.next.fetch_add(1, Ordering::Relaxed))
-        {
-            // Nobody listens any more when the run is being given up.
-            let _ = self.events.send(RunEvent::Started(case.clone()));
-            let began = Instant::now();
-            let outcome = match (&case.scenario.own_server, &stage) {
-                (Some(own), _) => {
-                    replay_apart(&case.scenario, own, self.recipe.as_ref(), limit).await
-                }
-                (None, Some(Ok(stage))) => stage.replay(&case.scenario).await,
-                (None, Some(Err(trouble))) => Outcome::without_replay(trouble.clone()),
-                (None, None) => unreachable!("a case that shares the server is counted"),
+        for (at, case) in cases.into_iter().enumerate() {
+            let of_release = queue.cases.entry(case.release).or_default();
+            of_release.push_back((at, case));
+        }
+        queue
+    }
+
+    /// The first case whose server is up, or will never be.
+    fn next(&mut self, fleet: &Fleet) -> Next {
+        let mut best: Option<(usize, Release, Berth)> = None;
+        for (release, cases) in &self.cases {
+            let Some((at, _)) = cases.front() else {
+                continue;
             };
-            let elapsed = began.elapsed();
-            let verdict = (self.judge)(case, &outcome);
-            if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
-                self.enough.store(true, Ordering::Relaxed);
+            if best.as_ref().is_some_and(|(first, ..)| first < at) {
+                continue;
             }
-            let result = CaseResult {
-                scenario: Arc::clone(&case.scenario),
-                case: case.case.clone(),
-                release: case.release,
-                transcript: outcome.transcript,
-                verdict,
-                elapsed,
-            };
-            let _ = self.events.send(RunEvent::Finished(Box::new(result)));
+            match fleet.berth(*release) {
+                Berth::Starting => {}
+                berth => best = Some((*at, *release, berth)),
+            }
+        }
+        let Some((_, release, berth)) = best else {
+            let is_empty = self.cases.values().all(VecDeque::is_empty);
+            return if is_empty { Next::End } else { Next::Wait };
+        };
+        let case = self.cases.get_mut(&release).and_then(VecDeque::pop_front);
+        match (case, berth) {
+            (Some((_, case)), Berth::Up(host)) => Next::Replay(case, host),
+            (Some((_, case)), Berth::Empty(reason)) => Next::Refuse(case, reason),
+            _ => Next::Wait,
         }
     }
 }
 
-/// Replays one scenario on a server, or on one like it if the scenario wants its own.
-pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
-    match &scenario.own_server {
-        Some(own) => replay_apart(scenario, own, server.recipe().as_ref(), limit).await,
-        None => {
-            let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-            replay_alone(scenario, endpoint, scripted, Reach::Database, limit).await
+impl Shared {
+    /// What each worker does.
+    async fn work(self: Arc<Self>) {
+        let mut servers = self.fleet.changes();
+        let mut enough = self.enough.subscribe();
+        while !*enough.borrow_and_update() {
+            servers.borrow_and_update();
+            let next = lock(&self.queue).next(&self.fleet);
+            match next {
+                Next::Replay(case, host) => self.replay(case, &host).await,
+                Next::Refuse(case, reason) => {
+                    self.tell(RunEvent::Started(case.clone()));
+                    let verdict = Verdict::Unserved(reason);
+                    self.finish(case, Transcript::default(), verdict, Duration::ZERO);
+                }
+                Next::Wait => {
+                    tokio::select! {
+                        _ = servers.changed() => {}
+                        _ = enough.changed() => {}
+                    }
+                }
+                Next::End => return,
+            }
         }
     }
+
+    async fn replay(&self, case: CaseId, host: &Host) {
+        self.tell(RunEvent::Started(case.clone()));
+        let began = Instant::now();
+        let outcome = if is_apart(&case.scenario, host.recipe.as_ref()) {
+            replay_apart(&case.scenario, host.recipe.as_ref(), self.options.limit).await
+        } else {
+            self.replay_on(host, &case.scenario).await
+        };
+        let elapsed = began.elapsed();
+        let verdict = (self.judge)(&case, &outcome);
+        self.finish(case, outcome.transcript, verdict, elapsed);
+    }
+
+    /// Replays a scenario on a server that others are played on.
+    async fn replay_on(&self, host: &Host, scenario: &Scenario) -> Outcome {
+        let stage = match self.idle_stage(host) {
+            Some(stage) => Ok(stage),
+            None => self.connect(host).await,
+        };
+        let mut outcome = match &stage {
+            Ok(stage) => stage.replay(scenario).await,
+            Err(trouble) => Outcome::without_replay(trouble.clone()),
+        };
+        match (&mut outcome.trouble, stage) {
+            (Some(Trouble::Server(what)), stage) => {
+                // Its connections may be dead, or those of a server that is no more.
+                drop(stage);
+                self.after_trouble(host, what).await;
+            }
+            (_, Ok(stage)) => {
+                let mut stages = lock(&self.stages);
+                let of_release = stages.entry(host.release).or_default();
+                of_release.push((host.number, stage));
+            }
+            (_, Err(_)) => {}
+        }
+        outcome
+    }
+
+    /// Connections to a server that somebody has used and is done with.
+    fn idle_stage(&self, host: &Host) -> Option<Stage> {
+        let mut stages = lock(&self.stages);
+        let of_release = stages.get_mut(&host.release)?;
+        // Those to servers that have ended are of no use any more.
+        of_release.retain(|(number, _)| *number == host.number);
+        of_release.pop().map(|(_, stage)| stage)
+    }
+
+    async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
+        let pool = self.pool(host).await?;
+        Stage::connect(&host.endpoint, pool, self.options.limit).await
+    }
+
+    /// What makes the databases on a server; the first who asks sets it up.
+    async fn pool(&self, host: &Host) -> Result<Arc<Pool>, Trouble> {
+        let mut pools = self.pools.lock().await;
+        if let Some((number, pool)) = pools.get(&host.release)
+            && *number == host.number
+        {
+            return Ok(Arc::clone(pool));
+        }
+        let wanted = lock(&self.to_come).get(&host.release).copied();
+        let pool = prepare(
+            &host.endpoint,
+            &host.scripted,
+            Reach::Database,
+            wanted.unwrap_or_default(),
+            self.options.jobs,
+        );
+        let pool = Arc::new(pool.await?);
+        pools.insert(host.release, (host.number, Arc::clone(&pool)));
+        Ok(pool)
+    }
+
+    /// Sees to it that the next case finds a server that lives, and says more of `what` happened.
+    async fn after_trouble(&self, host: &Host, what: &mut String) {
+        match fate(&host.endpoint, || self.fleet.end_of(host)).await {
+            Fate::Ended(end) => *what = end,
+            Fate::Back => *what = with_last_words(what, self.fleet.last_words(host)),
+            Fate::Silent => self.fleet.give_up(host, what),
+        }
+        let mut pools = self.pools.lock().await;
+        // Its connections have been lost, too.
+        pools.retain(|release, (number, _)| *release != host.release || *number != host.number);
+        let mut stages = lock(&self.stages);
+        if let Some(of_release) = stages.get_mut(&host.release) {
+            of_release.retain(|(number, _)| *number != host.number);
+        }
+    }
+
+    /// Drops what was made for the cases, on the servers that are still there.
+    async fn close(self) -> Result<(), DatabaseError> {
+        drop(self.stages);
+        let mut closed = Ok(());
+        for (release, (number, pool)) in self.pools.into_inner() {
+            let Some(pool) = Arc::into_inner(pool) else {
+                continue;
+            };
+            if self.fleet.is_current(release, number) {
+                closed = closed.and(pool.close().await);
+            }
+        }
+        closed
+    }
+
+    fn finish(&self, case: CaseId, transcript: Transcript, verdict: Verdict, elapsed: Duration) {
+        if let Some(to_come) = lock(&self.to_come).get_mut(&case.release) {
+            *to_come -= 1;
+        }
+        if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
+            self.enough.send_replace(true);
+        }
+        self.tell(RunEvent::Finished(Box::new(CaseResult {
+            scenario: case.scenario,
+            case: case.case,
+            release: case.release,
+            transcript,
+            verdict,
+            elapsed,
+        })));
+    }
+
+    fn tell(&self, event: RunEvent) {
+        // Nobody listens any more when the run is being given up.
+        let _ = self.events.send(event);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Replays one scenario on a server, or on one like it if it must have its own.
+pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
+    let recipe = server.recipe();
+    if is_apart(scenario, recipe.as_ref()) {
+        return replay_apart(scenario, recipe.as_ref(), limit).await;
+    }
+    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
+    let mut outcome = replay_alone(scenario, endpoint, scripted, Reach::Database, limit).await;
+    if let Some(Trouble::Server(what)) = &mut outcome.trouble {
+        *what = failure(server, what).await;
+    }
+    outcome
 }

@@ -1,10 +1,10 @@
 //! Where a release runs.
 
 mod database;
-#[cfg(unix)]
 pub mod embedded;
 mod endpoint;
 pub mod external;
+mod local;
 mod pins;
 mod pool;
 mod provider;
@@ -15,10 +15,14 @@ mod running;
 mod settings;
 mod tls;
 mod tls_control;
+mod version;
 
 pub use database::{CaseDatabase, DatabaseError, Databases, Reach};
 pub use endpoint::{Address, Endpoint};
-pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
+pub use local::{Local, LocalError};
+pub use pins::{
+    Client, Image, PINS_FILE, Package, PackageFile, Pin, Pins, PinsError, this_platform,
+};
 pub use pool::Pool;
 pub use provider::{ParseProviderError, Provider, StartError, start};
 pub use recipe::Recipe;

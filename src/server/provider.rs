@@ -1,10 +1,12 @@
 //! Where a release runs, as the user names it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::embedded::{self, Environment, Progress};
 use super::external::{self, ConnectionUrl, ExternalError, WantedRelease, redact};
+use super::local::{Local, LocalError};
 use super::pins::Pin;
 use super::running::Server;
 
@@ -16,6 +18,8 @@ pub enum Provider {
     Auto,
     /// Programs that Lockstep fetches and runs by itself.
     Embedded,
+    /// Programs that the user names: the folder they are in, or the one above it.
+    Local(PathBuf),
     /// A server that somebody else runs.
     External(ConnectionUrl),
 }
@@ -27,9 +31,12 @@ impl FromStr for Provider {
         match text {
             "auto" => Ok(Self::Auto),
             "embedded" => Ok(Self::Embedded),
-            other => ConnectionUrl::from_text(other)
-                .map(Self::External)
-                .ok_or_else(|| ParseProviderError(redact(other))),
+            other => match other.strip_prefix("local:") {
+                Some(directory) if !directory.is_empty() => Ok(Self::Local(directory.into())),
+                _ => ConnectionUrl::from_text(other)
+                    .map(Self::External)
+                    .ok_or_else(|| ParseProviderError(redact(other))),
+            },
         }
     }
 }
@@ -39,6 +46,7 @@ impl fmt::Display for Provider {
         match self {
             Self::Auto => f.write_str("auto"),
             Self::Embedded => f.write_str("embedded"),
+            Self::Local(directory) => write!(f, "local:{}", directory.display()),
             Self::External(url) => url.fmt(f),
         }
     }
@@ -46,7 +54,7 @@ impl fmt::Display for Provider {
 
 /// A text that names no provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no server provider: write `auto`, `embedded` or a connection URL")]
+#[error("`{0}` is no server provider: write `auto`, `embedded`, `local:DIR` or a connection URL")]
 pub struct ParseProviderError(String);
 
 /// Why a server could not be had.
@@ -55,6 +63,9 @@ pub enum StartError {
     /// The embedded provider could not start one.
     #[error(transparent)]
     Embedded(#[from] embedded::ServerError),
+    /// The programs that the user named are not what was asked for.
+    #[error(transparent)]
+    Local(#[from] LocalError),
     /// A server that somebody else runs cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),
@@ -66,6 +77,7 @@ impl StartError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Embedded(error) => error.help(),
+            Self::Local(error) => error.help(),
             Self::External(error) => error.help(),
         }
     }
@@ -75,13 +87,14 @@ impl StartError {
     pub fn is_mistake(&self) -> bool {
         match self {
             Self::Embedded(_) => false,
+            Self::Local(error) => error.is_mistake(),
             Self::External(error) => error.is_mistake(),
         }
     }
 }
 
-/// Starts a server of a pinned release. An external one must run it; [`external::start`] takes what
-/// it runs.
+/// Starts a server of a pinned release. Programs that the user names must be that release, and an
+/// external server must run it; [`external::start`] takes what it runs.
 ///
 /// # Errors
 ///
@@ -96,6 +109,14 @@ pub async fn start(
         Provider::Auto | Provider::Embedded => Ok(Server::Embedded(
             embedded::start(pin, environment, report).await?,
         )),
+        Provider::Local(directory) => {
+            let local = Local::find(directory).await?;
+            local.must_be(pin.release)?;
+            Ok(Server::Embedded(
+                embedded::start_installed(pin.release, local.programs(), environment, &[], report)
+                    .await?,
+            ))
+        }
         Provider::External(url) => {
             let asked = Some(WantedRelease::Exact(pin.release));
             let server = external::start(url, asked, &external::Environment::default()).await?;

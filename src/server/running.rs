@@ -48,7 +48,8 @@ impl Server {
     pub fn recipe(&self) -> Option<Recipe> {
         match self {
             Self::Embedded(server) => Some(Recipe::Embedded {
-                pin: server.pin().clone(),
+                release: server.release(),
+                programs: server.programs().to_owned(),
                 environment: server.environment().clone(),
             }),
             Self::External(_) => None,

@@ -76,7 +76,7 @@ pub enum SnapshotErrorKind {
         /// What stands behind the `@`.
         spec: String,
     },
-    /// Two variants hold for the same release.
+    /// Two variants hold for the same release, and neither for fewer.
     #[error("and `{}` both hold for release {major}; remove one, or rename it", other.display())]
     Overlap {
         /// The other variant.
@@ -84,4 +84,7 @@ pub enum SnapshotErrorKind {
         /// The major version that both name.
         major: u32,
     },
+    /// The header of a pending snapshot lists no release, so that nobody knows what it is for.
+    #[error("lists no release that it was seen on; remove it and run again")]
+    NoRelease,
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
+use crate::server::Release;
+
 /// What the header of a snapshot says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
@@ -13,7 +15,7 @@ pub struct Header {
     pub scenario: String,
     /// The name of the case.
     pub case: String,
-    /// The releases it was seen on, such as `18.6`.
+    /// The releases it was seen on by the time it was accepted, such as `18.6`.
     pub releases: Vec<String>,
     /// What was replaced in the text, such as `<pid of A>`.
     pub redacted: Vec<String>,
@@ -23,6 +25,12 @@ impl Header {
     /// Whether a file with this header is Lockstep's, and not a snapshot of somebody's Rust tests.
     pub(super) fn is_ours(&self) -> bool {
         !self.scenario.is_empty() && !self.case.is_empty()
+    }
+
+    /// The releases that can be read as such.
+    pub(super) fn exact_releases(&self) -> Vec<Release> {
+        let read = self.releases.iter().map(|release| release.parse());
+        read.filter_map(Result::ok).collect()
     }
 
     /// The YAML, just as insta writes it.

@@ -64,13 +64,6 @@ impl Layout {
     }
 }
 
-/// The pending file that belongs to an accepted one.
-pub(super) fn pending_of(accepted: &Path) -> PathBuf {
-    let mut name = accepted.as_os_str().to_owned();
-    name.push(".new");
-    PathBuf::from(name)
-}
-
 /// The name of a case as a part of a file name that is safe on every system. Different names give
 /// different results: a space becomes `+`, and every other character that is no ASCII letter or
 /// digit nor one of `-_.=,` its bytes in hexadecimal behind `%`. The `@` of variants is therefore

@@ -6,8 +6,29 @@
 //! Texts are compared to the byte. CRLF line ends, which git may write on Windows, do not count;
 //! spaces at the end of a line do, so an editor must not trim `*.snap`.
 //!
+//! # Releases
+//!
+//! `<case>.snap`, the base, is what the default release does (the newest that is pinned), and holds
+//! for every release that no variant names. Where releases behave otherwise they share a variant, `<case>@13-14.snap`, named
+//! for their majors; a file stands only where behaviour differs. Of two variants that name a major,
+//! the one that names fewer holds.
+//!
+//! - A run proposes a file for each text that is not accepted, whichever releases ran; what earlier
+//!   runs proposed for other releases stays pending. Accepting joins, splits, renames and removes
+//!   files, so that nothing stands twice.
+//! - A case that is run on another release only gets a base, whose header lists that release. When
+//!   the default one turns out to differ, its text becomes the base, and the other's a variant.
+//! - When the base's own release behaves otherwise, releases that were not run go with it: most
+//!   often the scenario was changed. Releases with a variant keep that.
+//! - The header lists the releases that were seen to behave so by the time the file was accepted.
+//!   A run that passes changes no file.
+//!
 //! # Reviewing with `cargo insta`
 //!
+//! `cargo insta accept` puts a pending file in the place of the accepted one, and cannot join,
+//! split or remove others. Where that leaves an old variant in the way, the next run proposes what
+//! is missing, and tells of variants that change nothing.
+//!//!
 //! cargo-insta (1.49 was tried) asks Cargo for a package and walks its folder, so:
 //!
 //! - where `snapshots/` lies in the folder of a Cargo package, `cargo insta review` there, or
@@ -22,10 +43,13 @@
 
 mod diff;
 mod error;
+mod files;
 mod format;
 mod header;
 mod layout;
+mod plan;
 mod store;
+mod unused;
 mod variant;
 mod walk;
 
@@ -35,4 +59,5 @@ pub use error::{SnapshotError, SnapshotErrorKind};
 pub use format::Snapshot;
 pub use header::Header;
 pub use layout::{Layout, file_name};
-pub use store::{Accepted, Comparison, Mode, SnapshotKey, Store};
+pub use store::{Accepted, Change, Comparison, Mode, Observed, SnapshotKey, Store};
+pub use unused::{Unused, UsedCase, WhyUnused};

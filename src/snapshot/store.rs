@@ -1,16 +1,16 @@
-//! The store of accepted transcripts: compare, propose, accept, sweep.
+//! The store of accepted transcripts: compare, propose, accept.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::error::{SnapshotError, SnapshotErrorKind};
+use super::files::{CaseFiles, read, shown};
 use super::format::Snapshot;
 use super::header::Header;
-use super::layout::{ACCEPTED, Layout, SNAPSHOTS, file_name, pending_of, relative, resolve};
-use super::variant::Majors;
+use super::layout::{Layout, resolve};
+use super::plan::Known;
 use super::walk;
-use crate::server::Release;
+use crate::server::{Pins, Release};
 
 /// Whether the store may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +46,42 @@ pub enum Comparison {
     Missing,
 }
 
-/// A pending snapshot that was accepted.
+/// What a release gave.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The release.
+    pub release: Release,
+    /// The text.
+    pub text: &'a str,
+    /// What was replaced in it.
+    pub redacted: &'a [String],
+}
+
+/// A file that accepting has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// The accepted file.
     pub path: PathBuf,
-    /// Whether there was none before.
-    pub is_new: bool,
+    /// How it has changed.
+    pub change: Change,
+}
+
+/// How an accepted file has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// There was none before.
+    New,
+    /// It has another text.
+    Text,
+    /// It has the text it had, and holds for other releases.
+    Releases,
+    /// It stood under another name, for other releases.
+    Renamed {
+        /// The old path.
+        from: PathBuf,
+    },
+    /// It is gone: its releases behave as another file says.
+    Removed,
 }
 
 /// The store of accepted transcripts. See [`Layout`] for where they stand.
@@ -60,15 +89,17 @@ pub struct Accepted {
 /// ```
 /// use std::path::Path;
 /// use lockstep::server::Release;
-/// use lockstep::snapshot::{Comparison, Mode, SnapshotKey, Store};
+/// use lockstep::snapshot::{Comparison, Mode, Observed, SnapshotKey, Store};
 ///
 /// let project = tempfile::tempdir()?;
 /// let scenario = Path::new("scenarios/two-workers.yaml");
 /// let store = Store::new(project.path(), Mode::Propose);
-/// let key = SnapshotKey { scenario, case: "default", release: Release { major: 18, minor: 6 } };
+/// let release = Release { major: 18, minor: 6 };
+/// let key = SnapshotKey { scenario, case: "default", release };
 ///
 /// assert_eq!(store.compare(key, "COMMIT\n")?, Comparison::Missing);
-/// store.propose(key, "COMMIT\n", &[])?;
+/// let seen = Observed { release, text: "COMMIT\n", redacted: &[] };
+/// store.propose(scenario, "default", &[seen])?;
 /// store.accept(&[scenario])?;
 /// assert_eq!(store.compare(key, "COMMIT\n")?, Comparison::Same);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -77,6 +108,7 @@ pub struct Accepted {
 pub struct Store {
     directory: PathBuf,
     mode: Mode,
+    default: u32,
 }
 
 impl Store {
@@ -85,9 +117,21 @@ impl Store {
     /// Paths it gives back are as from `directory`, unless they lie far from it.
     #[must_use]
     pub fn new(directory: &Path, mode: Mode) -> Self {
+        let newest = Pins::built_in().iter().map(|pin| pin.release.major).max();
         Self {
             directory: resolve(directory),
             mode,
+            default: newest.unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The same with another default release, by its major version. The base of a case is what this
+    /// one does; without a word the newest that Lockstep pins is meant.
+    #[must_use]
+    pub fn with_default(self, major: u32) -> Self {
+        Self {
+            default: major,
+            ..self
         }
     }
 
@@ -97,97 +141,85 @@ impl Store {
         Layout::of(&self.directory.join(scenario))
     }
 
-    /// Compares an observed text with the snapshot that holds for the release: a variant that names
-    /// its major version, or else the base.
+    /// Compares an observed text with the snapshot that holds for the release: the variant that
+    /// names its major version (of several, the one that names the fewest), or else the base.
     ///
     /// # Errors
     ///
     /// When the snapshot cannot be read, or two variants hold for the release.
     pub fn compare(&self, key: SnapshotKey<'_>, text: &str) -> Result<Comparison, SnapshotError> {
-        let path = self.accepted_path(key)?;
-        Ok(match self.read(&path)? {
+        let major = key.release.major;
+        let shelf = self.case(key.scenario, key.case)?.read_for(major)?;
+        Ok(match shelf.text_of(major) {
             None => Comparison::Missing,
-            Some(snapshot) if snapshot.text == text => Comparison::Same,
-            Some(snapshot) => Comparison::Differs {
-                accepted: snapshot.text,
+            Some(accepted) if accepted == text => Comparison::Same,
+            Some(accepted) => Comparison::Differs {
+                accepted: accepted.to_owned(),
             },
         })
     }
 
-    /// Writes a pending snapshot beside the accepted one and returns its path; `None` in
-    /// [`Mode::ReadOnly`]. `redacted` lists what was replaced in the text. The file is whole or not
-    /// there: a failure leaves an earlier one as it was.
+    /// Makes the pending files of a case fit what releases gave, and returns their paths. What is
+    /// pending for releases that were not observed stays; what is for those that were, and now
+    /// behave as accepted, goes. Nothing happens in [`Mode::ReadOnly`].
+    ///
+    /// There is a pending file for each text that is not accepted yet, beside the file that it is
+    /// for. Each is whole or not there: a failure leaves an earlier one as it was.
     ///
     /// # Errors
     ///
-    /// When the folder or the file cannot be written.
+    /// When an accepted file cannot be read, or the folder or a file cannot be written.
     pub fn propose(
         &self,
-        key: SnapshotKey<'_>,
-        text: &str,
-        redacted: &[String],
-    ) -> Result<Option<PathBuf>, SnapshotError> {
+        scenario: &Path,
+        case: &str,
+        observed: &[Observed<'_>],
+    ) -> Result<Vec<PathBuf>, SnapshotError> {
         if self.mode == Mode::ReadOnly {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let layout = self.layout(key.scenario);
-        let path = pending_of(&self.accepted_path(key)?);
-        let snapshot = Snapshot {
-            header: Header {
-                source: layout.source,
-                scenario: layout.name,
-                case: key.case.to_owned(),
-                releases: vec![key.release.to_string()],
-                redacted: redacted.to_vec(),
-            },
-            text: text.to_owned(),
+        let files = self.case(scenario, case)?;
+        let mut seen = files.read_pending_as_far_as_possible();
+        // Of several minors of a major the newest stands for it.
+        let mut observed = observed.to_vec();
+        observed.sort_by_key(|one| one.release);
+        for one in observed {
+            let known = Known {
+                release: Some(one.release),
+                text: one.text.to_owned(),
+                redacted: one.redacted.to_vec(),
+            };
+            seen.insert(one.release.major, known);
+        }
+        let proposals = files.read_accepted(&seen)?.proposals(&seen, self.default);
+        let layout = self.layout(scenario);
+        let of = Header {
+            source: layout.source,
+            scenario: layout.name,
+            case: case.to_owned(),
+            ..Header::default()
         };
-        write_whole(&path, snapshot.to_file().as_bytes())
-            .map_err(|source| self.error(&path, SnapshotErrorKind::Write(source)))?;
-        Ok(Some(self.shown(&path)))
+        let written = files.replace_pending(&proposals, &of)?;
+        Ok(written.iter().map(|path| self.shown(path)).collect())
     }
 
-    /// The path of a case's pending snapshot, whether there is one or not.
+    /// Accepts the pending snapshots of these scenarios, and says what has changed. Variants are
+    /// split, joined and removed so that a file stands only where behaviour differs. The mode does
+    /// not matter: accepting is always asked for.
     ///
     /// # Errors
     ///
-    /// When two variants hold for the release.
-    pub fn pending(&self, key: SnapshotKey<'_>) -> Result<PathBuf, SnapshotError> {
-        Ok(self.shown(&pending_of(&self.accepted_path(key)?)))
-    }
-
-    /// Removes the pending snapshot of a case that passes (again), and says whether there was one.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be removed.
-    pub fn withdraw(&self, key: SnapshotKey<'_>) -> Result<bool, SnapshotError> {
-        if self.mode == Mode::ReadOnly {
-            return Ok(false);
-        }
-        let path = pending_of(&self.accepted_path(key)?);
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(self.error(&path, SnapshotErrorKind::Remove(source))),
-        }
-    }
-
-    /// Accepts the pending snapshots of these scenarios, and says which. The mode does not matter:
-    /// accepting is always asked for.
-    ///
-    /// # Errors
-    ///
-    /// When a folder cannot be listed, a pending file is corrupt (it is not accepted), or an
-    /// accepted one cannot be written; those accepted before stay accepted.
+    /// When a folder cannot be listed, a pending file is corrupt (nothing of its case is accepted),
+    /// or an accepted one cannot be written; those accepted before stay accepted.
     pub fn accept(&self, scenarios: &[&Path]) -> Result<Vec<Accepted>, SnapshotError> {
-        let mut accepted = Vec::new();
+        let mut pending = Vec::new();
         for scenario in scenarios {
-            for file in self.list(&self.layout(scenario).folder)? {
-                self.accept_file(&file, &mut accepted)?;
-            }
+            let folder = self.layout(scenario).folder;
+            let files = walk::files(&folder)
+                .map_err(|source| self.error(&folder, SnapshotErrorKind::Read(source)))?;
+            pending.extend(files);
         }
-        Ok(accepted)
+        self.accept_files(&pending)
     }
 
     /// Accepts every pending snapshot in a folder and below it, also of scenarios that are no more.
@@ -197,146 +229,89 @@ impl Store {
     ///
     /// As [`Store::accept`].
     pub fn accept_under(&self, root: &Path) -> Result<Vec<Accepted>, SnapshotError> {
+        self.accept_files(&self.ours_under(root)?)
+    }
+
+    /// Accepts the pending ones among these files.
+    fn accept_files(&self, files: &[PathBuf]) -> Result<Vec<Accepted>, SnapshotError> {
+        let cases: BTreeSet<(&Path, String)> = files
+            .iter()
+            .filter(|file| walk::is_pending(file))
+            .filter_map(|file| Some((file.parent()?, walk::case_stem(file)?.to_owned())))
+            .collect();
         let mut accepted = Vec::new();
-        for file in self.ours_under(root)? {
-            self.accept_file(&file, &mut accepted)?;
+        for (folder, stem) in cases {
+            let files = CaseFiles::with_stem(&self.directory, folder, stem)?;
+            self.accept_case(&files, &mut accepted)?;
         }
         Ok(accepted)
     }
 
-    /// The snapshots, accepted and pending, in these folders and below them that belong to none of
-    /// the `used` cases (a scenario's path and the name of a case). Name the folder of a project, or
-    /// of one scenario's snapshots ([`Layout::folder`]), only when all its cases are in `used`.
-    ///
-    /// # Errors
-    ///
-    /// When a folder or a snapshot cannot be read.
-    pub fn unused(
+    fn accept_case(
         &self,
-        roots: &[&Path],
-        used: &[(&Path, &str)],
-    ) -> Result<Vec<PathBuf>, SnapshotError> {
-        let used: std::collections::HashSet<(PathBuf, String)> = used
-            .iter()
-            .map(|(scenario, case)| (self.layout(scenario).folder, file_name(case)))
-            .collect();
-        let mut unused = Vec::new();
-        for root in roots {
-            for file in self.ours_under(root)? {
-                let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-                let belongs = walk::stem(&file)
-                    .map(|stem| stem.split('@').next().unwrap_or(stem).to_owned())
-                    .is_some_and(|case| used.contains(&(folder, case)));
-                if !belongs {
-                    unused.push(self.shown(&file));
-                }
-            }
-        }
-        unused.sort();
-        unused.dedup();
-        Ok(unused)
-    }
-
-    /// Removes files that [`Store::unused`] named, and the folders that are empty then, up to but
-    /// without `snapshots`.
-    ///
-    /// # Errors
-    ///
-    /// When a file cannot be removed.
-    pub fn remove(&self, paths: &[PathBuf]) -> Result<(), SnapshotError> {
-        for path in paths {
-            let path = resolve(&self.directory.join(path));
-            fs::remove_file(&path)
-                .map_err(|source| self.error(&path, SnapshotErrorKind::Remove(source)))?;
-            let mut folder = path.parent();
-            while let Some(empty) = folder.filter(|folder| !folder.ends_with(SNAPSHOTS)) {
-                // A folder that is not empty stays.
-                if fs::remove_dir(empty).is_err() {
-                    break;
-                }
-                folder = empty.parent();
-            }
-        }
-        Ok(())
-    }
-
-    /// The accepted file that holds for a release: the variant, or else the base, there or not.
-    fn accepted_path(&self, key: SnapshotKey<'_>) -> Result<PathBuf, SnapshotError> {
-        let layout = self.layout(key.scenario);
-        let prefix = format!("{}@", file_name(key.case));
-        let mut found: Option<PathBuf> = None;
-        for file in self.list(&layout.folder)? {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let Some(spec) = name
-                .strip_prefix(&prefix)
-                .and_then(|rest| rest.strip_suffix(ACCEPTED))
-            else {
-                continue;
-            };
-            let Some(majors) = Majors::parse(spec) else {
-                let spec = spec.to_owned();
-                return Err(self.error(&file, SnapshotErrorKind::Variant { spec }));
-            };
-            if !majors.contains(key.release.major) {
-                continue;
-            }
-            if let Some(other) = found {
-                return Err(self.error(
-                    &other,
-                    SnapshotErrorKind::Overlap {
-                        other: self.shown(&file),
-                        major: key.release.major,
-                    },
-                ));
-            }
-            found = Some(file);
-        }
-        Ok(found.unwrap_or_else(|| layout.base(key.case)))
-    }
-
-    /// Makes a pending snapshot the accepted one; any other file is left alone.
-    fn accept_file(&self, file: &Path, done: &mut Vec<Accepted>) -> Result<(), SnapshotError> {
-        let Some(target) = walk::accepted_of(file) else {
+        files: &CaseFiles<'_>,
+        done: &mut Vec<Accepted>,
+    ) -> Result<(), SnapshotError> {
+        let (seen, Some(of)) = files.read_pending()? else {
             return Ok(());
         };
-        match self.read(file)? {
-            Some(snapshot) if snapshot.header.is_ours() => {}
-            // Somebody else's, or gone in the meantime.
-            _ => return Ok(()),
+        let shelf = files.read_accepted(&seen)?;
+        let mut before = files.texts(&shelf);
+        let plan = shelf.plan(&seen, self.default);
+        let mut changes = Vec::new();
+        for planned in &plan {
+            let path = files.accepted(planned.majors.as_ref());
+            let old = before.remove(&path);
+            let new = match &old {
+                // A base of which nothing is known.
+                Some(old) if planned.known.is_empty() => old.clone(),
+                _ => planned.snapshot(&of),
+            };
+            files.write(&path, &new)?;
+            match old {
+                None => changes.push((path, new, Change::New)),
+                Some(old) if old.text != new.text => changes.push((path, new, Change::Text)),
+                Some(old) if old != new => changes.push((path, new, Change::Releases)),
+                Some(_) => {}
+            }
         }
-        let is_new = !target.exists();
-        fs::rename(file, &target)
-            .map_err(|source| self.error(&target, SnapshotErrorKind::Write(source)))?;
-        done.push(Accepted {
-            path: self.shown(&target),
-            is_new,
-        });
+        for (path, old) in before {
+            files.remove(&path)?;
+            let new_place = changes
+                .iter_mut()
+                .find(|(_, new, change)| *change == Change::New && new.text == old.text);
+            match new_place {
+                Some((_, _, change)) => {
+                    *change = Change::Renamed {
+                        from: self.shown(&path),
+                    };
+                }
+                None => changes.push((path, old, Change::Removed)),
+            }
+        }
+        for path in &files.pending {
+            files.remove_ours(path)?;
+        }
+        done.extend(changes.into_iter().map(|(path, _, change)| Accepted {
+            path: self.shown(&path),
+            change,
+        }));
         Ok(())
     }
 
-    /// Reads a snapshot; `None` if there is none.
-    fn read(&self, path: &Path) -> Result<Option<Snapshot>, SnapshotError> {
-        match fs::read(path) {
-            Ok(bytes) => Snapshot::from_file(&self.shown(path), &bytes).map(Some),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(self.error(path, SnapshotErrorKind::Read(source))),
-        }
-    }
-
-    /// The files of a folder, in order of name; none if there is no such folder.
-    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
-        walk::files(folder).map_err(|source| self.error(folder, SnapshotErrorKind::Read(source)))
+    fn case(&self, scenario: &Path, case: &str) -> Result<CaseFiles<'_>, SnapshotError> {
+        CaseFiles::find(&self.directory, &self.layout(scenario).folder, case)
     }
 
     /// Lockstep's snapshots in a folder and below it, accepted and pending, in order.
-    fn ours_under(&self, root: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
-        let root = resolve(&self.directory.join(root));
+    pub(super) fn ours_under(&self, root: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+        let root = self.resolve(root);
         let files = walk::snapshots_under(&root)
             .map_err(|(path, source)| self.error(&path, SnapshotErrorKind::Read(source)))?;
         let mut ours = Vec::new();
         for file in files {
-            match self.read(&file) {
-                Ok(Some(snapshot)) if snapshot.header.is_ours() => ours.push(file),
+            match read(&self.directory, &file) {
+                Ok(Some(Snapshot { header, .. })) if header.is_ours() => ours.push(file),
                 Ok(_) => {}
                 // What has no header of this form is a snapshot of some other program.
                 Err(error) if matches!(error.kind, SnapshotErrorKind::NoHeader) => {}
@@ -346,34 +321,25 @@ impl Store {
         Ok(ours)
     }
 
-    /// The path as it is shown.
-    fn shown(&self, path: &Path) -> PathBuf {
-        relative(path, &self.directory).unwrap_or_else(|| path.to_path_buf())
+    /// The folder that relative paths are taken from.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
-    fn error(&self, path: &Path, kind: SnapshotErrorKind) -> SnapshotError {
+    /// The path as the system takes it.
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+        resolve(&self.directory.join(path))
+    }
+
+    /// The path as it is shown.
+    pub(super) fn shown(&self, path: &Path) -> PathBuf {
+        shown(&self.directory, path)
+    }
+
+    pub(super) fn error(&self, path: &Path, kind: SnapshotErrorKind) -> SnapshotError {
         SnapshotError {
             path: self.shown(path),
             kind,
         }
     }
-}
-
-/// Writes a file so that it is there whole or not at all: into a temporary file of the same folder,
-/// which then takes the name.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".lockstep-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        // What any new file gets; the user's mask is taken off it.
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

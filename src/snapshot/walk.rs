@@ -52,10 +52,16 @@ pub(super) fn stem(path: &Path) -> Option<&str> {
         .or_else(|| name.strip_suffix(ACCEPTED))
 }
 
-/// The accepted file that a pending one is for.
-pub(super) fn accepted_of(pending: &Path) -> Option<PathBuf> {
-    let stem = pending.file_name()?.to_str()?.strip_suffix(PENDING)?;
-    Some(pending.with_file_name(format!("{stem}{ACCEPTED}")))
+/// The part of a snapshot's name that stands for the case.
+pub(super) fn case_stem(path: &Path) -> Option<&str> {
+    let stem = stem(path)?;
+    Some(stem.split_once('@').map_or(stem, |(case, _)| case))
+}
+
+/// Whether a file is a pending snapshot, by its name.
+pub(super) fn is_pending(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_str().is_some_and(|name| name.ends_with(PENDING))
 }
 
 /// The entries of a folder, and whether each is itself a folder. A link to a folder is none, so

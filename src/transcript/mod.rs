@@ -8,4 +8,5 @@ mod volatile;
 
 pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
 pub use event::{Blocker, Event, EventKind, Transcript};
+pub(crate) use psql::display_width;
 pub use text::{Block, TranscriptText};

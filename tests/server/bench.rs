@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use lockstep::server::embedded::{self, Environment, Server};
+use lockstep::server::embedded::{self, Environment, Server, ServerError};
 use lockstep::server::{Address, Endpoint, Pin, Pins};
 use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};
@@ -131,4 +132,47 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < LIMIT, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A folder with a program, such as a package client, that tells a version and runs a shell script
+/// for all else.
+pub fn client(name: &str, script: &str) -> TempDir {
+    let folder = open_folder(&std::env::temp_dir());
+    let script = format!("[ \"$1\" = --version ] && echo 9.9 && exit 0\n{script}");
+    write_program(&folder.path().join(name), &script);
+    folder
+}
+
+/// Makes a program of a shell script.
+///
+/// It is written by another process: while this one has it open for writing, a test beside this one
+/// may fork, and then the script is "busy" for as long as that child has not begun.
+pub fn write_program(path: &Path, script: &str) {
+    let written = Command::new("/bin/sh")
+        .args([
+            "-c",
+            "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"",
+            "sh",
+            script,
+        ])
+        .arg(path)
+        .status()
+        .expect("there is a shell");
+    assert!(written.success());
+}
+
+/// Why a release cannot be fetched.
+pub async fn fails(pin: &Pin, environment: &Environment) -> ServerError {
+    embedded::start(pin, environment, &|_| {})
+        .await
+        .map(|_| ())
+        .expect_err("it cannot be fetched")
+}
+
+/// Whether nothing but locks is in a cache.
+pub fn keeps_nothing(cache: &Path) -> bool {
+    fs::read_dir(cache)
+        .expect("it is there")
+        .flatten()
+        .all(|entry| entry.file_name() == "locks")
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use lockstep::server::{Databases, Reach};
+use lockstep::server::{Databases, Reach, embedded};
 
 use crate::bench::{
     ask, base, connect, environment_in, folder_of, pin, postmaster_of, start, try_connect,
@@ -82,6 +82,46 @@ async fn nobody_else_can_reach_it() {
             assert_ne!(fs::metadata(&folder).expect("it is there").uid(), 0);
         }
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn from_another_account_it_cannot_be_connected_to() {
+    use std::os::unix::process::CommandExt;
+
+    if !rustix::process::geteuid().is_root() {
+        // Only root can be somebody else.
+        return;
+    }
+    let base = base();
+    let environment = environment_in(&base);
+    let programs = embedded::fetch(&pin(), &environment, &|_| {})
+        .await
+        .expect("it is there");
+    let server = start(&environment).await;
+    let folder = folder_of(server.endpoint());
+    // Even who has learnt the password does not reach the socket.
+    let psql = |uid: u32| {
+        std::process::Command::new(programs.join("psql"))
+            .uid(uid)
+            .gid(uid)
+            .current_dir("/")
+            .env_clear()
+            .env("PGPASSWORD", &server.endpoint().password)
+            .args(["-X", "-h"])
+            .arg(&folder)
+            .args(["-U", &server.endpoint().user, "-d", "postgres"])
+            .args(["-c", "SELECT 1"])
+            .output()
+            .expect("it can be run")
+    };
+    for uid in [65534, 1000, 0x6C6F_0000] {
+        let output = psql(uid);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{uid}");
+        assert!(said.contains("Permission denied"), "{uid}: {said}");
+    }
+    assert!(psql(0).status.success(), "root itself gets in");
     server.stop().await;
 }
 

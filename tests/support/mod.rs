@@ -2,8 +2,38 @@
 
 use std::path::PathBuf;
 
+use lockstep::runner::{Fleet, Start};
 use lockstep::server::embedded::{self, Environment};
-use lockstep::server::{self, Endpoint, Pins};
+use lockstep::server::{self, Endpoint, Pin, Pins, Release};
+
+fn environment() -> Environment {
+    Environment {
+        cache: None,
+        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
+        home: std::env::home_dir(),
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        temp: std::env::temp_dir(),
+        servers: None,
+    }
+}
+
+fn pin() -> &'static Pin {
+    Pins::built_in().major(18).expect("18 is pinned")
+}
+
+/// A fleet of one server, and its release.
+#[allow(dead_code, reason = "each program of tests uses what it needs")]
+pub fn fleet() -> (Fleet, Release) {
+    let start: Box<Start> = Box::new(|_, _| {
+        Box::pin(async {
+            let report = |progress| eprintln!("{progress}");
+            let server = embedded::start(pin(), &environment(), &report).await?;
+            Ok(server::Server::Embedded(server))
+        })
+    });
+    let release = pin().release;
+    (Fleet::start(&[release], start), release)
+}
 
 /// A running server, which ends with the test.
 #[allow(dead_code, reason = "each program of tests uses what it needs")]
@@ -16,15 +46,7 @@ pub struct Server {
 impl Server {
     /// Starts one.
     pub async fn start() -> Self {
-        let environment = Environment {
-            cache: None,
-            xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
-            home: std::env::home_dir(),
-            path: std::env::var_os("PATH").unwrap_or_default(),
-            temp: std::env::temp_dir(),
-            servers: None,
-        };
-        let pin = Pins::built_in().major(18).expect("18 is pinned");
+        let (environment, pin) = (environment(), pin());
         let report = |progress| eprintln!("{progress}");
         let programs = embedded::fetch(pin, &environment, &report)
             .await

@@ -1,96 +1,57 @@
-//! The cache folder: what is in it appears whole or not at all, made by one run at a time.
+//! The cache folder: where it is, who may enter it, and what its parts are called.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::account::Account;
+use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind, in_cache};
-use super::progress::{Progress, Reporter};
 
-/// How folders that are not finished begin.
-const UNFINISHED: &str = ".unfinished-";
+/// Where the fetched programs are, a folder a package.
+pub(super) const SERVERS: &str = "servers";
 
-/// The right to make things in the cache, for one run at a time. The kernel takes it back when the
-/// run dies.
-#[derive(Debug)]
-pub(super) struct Workshop {
-    cache: PathBuf,
-    _lock: File,
-}
+/// Where the clusters are that servers are copies of, a folder a build of PostgreSQL.
+pub(super) const TEMPLATES: &str = "templates";
 
-impl Workshop {
-    /// Makes the cache folder where it is not there, and waits for the right to make things in it.
-    pub(super) async fn enter(cache: &Path, report: Reporter<'_>) -> Result<Self, ServerError> {
-        make(cache).map_err(in_cache(cache))?;
-        // Once more, now that it is there for certain.
-        check_owner(cache)?;
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(cache.join("lock"))
-            .map_err(in_cache(cache))?;
-        let file = match file.try_lock() {
-            Ok(()) => file,
-            Err(TryLockError::Error(error)) => return Err(in_cache(cache)(error)),
-            Err(TryLockError::WouldBlock) => {
-                report(Progress::Waiting);
-                super::blocking(move || file.lock().map(|()| file))
-                    .await
-                    .map_err(in_cache(cache))?
-            }
-        };
-        let workshop = Self {
-            cache: cache.to_owned(),
-            _lock: file,
-        };
-        workshop.clear();
-        Ok(workshop)
+/// Where the locks are of what is made, a file each.
+pub(super) const LOCKS: &str = "locks";
+
+/// How folders begin that are not finished.
+pub(super) const UNFINISHED: &str = ".unfinished-";
+
+/// The folder in which what was fetched and made once is kept for later runs.
+///
+/// That is the folder asked for; else, for root, `/var/cache/lockstep`, since the server's account
+/// cannot enter root's home; else `lockstep` in `XDG_CACHE_HOME` or in `.cache` of the home folder;
+/// else, for accounts without a home, `lockstep-cache-<uid>` in the folder for temporary files.
+#[must_use]
+pub fn cache_folder(environment: &Environment) -> PathBuf {
+    let caller = Account::caller();
+    let absolute = |path: &Option<PathBuf>| path.clone().filter(|path| path.is_absolute());
+    if let Some(told) = &environment.cache {
+        return std::path::absolute(told).unwrap_or_else(|_| told.clone());
     }
-
-    /// A path for an unfinished folder.
-    pub(super) fn unfinished(&self) -> PathBuf {
-        self.cache
-            .join(format!("{UNFINISHED}{:016x}", super::random()))
+    if caller.is_root() {
+        return Path::new("/var/cache/lockstep").to_owned();
     }
-
-    /// A fresh folder for something unfinished. It is removed when it is dropped.
-    pub(super) fn bench(&self) -> Result<tempfile::TempDir, ServerError> {
-        tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .permissions(fs::Permissions::from_mode(0o755))
-            .tempdir_in(&self.cache)
-            .map_err(in_cache(&self.cache))
+    if let Some(caches) = absolute(&environment.xdg_cache_home) {
+        return caches.join("lockstep");
     }
-
-    /// Puts what was finished in its place, at once.
-    pub(super) fn publish(&self, finished: &Path, place: &Path) -> Result<(), ServerError> {
-        let parent = place.parent().unwrap_or(&self.cache);
-        make(parent).map_err(in_cache(parent))?;
-        match fs::remove_dir_all(place) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(in_cache(place)(error));
-            }
-            _ => {}
-        }
-        fs::rename(finished, place).map_err(in_cache(place))
+    // Accounts of services and containers often get `/` or a folder that is not there.
+    if let Some(home) =
+        absolute(&environment.home).filter(|home| home != Path::new("/") && home.is_dir())
+    {
+        return home.join(".cache").join("lockstep");
     }
-
-    /// Removes what runs that died left unfinished.
-    fn clear(&self) {
-        for entry in fs::read_dir(&self.cache).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                // What cannot be removed is only in the way of nobody.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-    }
+    environment
+        .temp
+        .join(format!("lockstep-cache-{}", caller.uid))
 }
 
 /// Makes a folder that everybody may enter, whatever the umask.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

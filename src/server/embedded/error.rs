@@ -1,11 +1,12 @@
 //! Why an embedded server could not be had, and what to do about it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::account::Account;
-use crate::server::Release;
+use crate::server::{Client, Release};
 
 /// Why an embedded server could not be had.
 ///
@@ -22,16 +23,34 @@ pub struct ServerError(Box<ServerErrorKind>);
 pub enum ServerErrorKind {
     #[error("release {0} is not pinned")]
     NotPinned(Release),
+    #[error("the embedded provider does not run on this platform yet")]
+    OtherPlatform,
     #[error("there is no package of release {release} for {platform}")]
     NoPackage { release: Release, platform: String },
-    #[error("no pip answers, which release {0} is downloaded with")]
-    NoClient(Release),
-    #[error("`{command}` failed:\n{said}")]
-    ClientFailed { command: String, said: String },
+    #[error("no {client} answers, which release {release} is downloaded with")]
+    NoClient { client: Client, release: Release },
+    #[error("`{command}` reaches nothing; it said:\n{said}")]
+    Offline { command: String, said: String },
+    #[error("`{command}` finds no such package; it said:\n{said}")]
+    PackageGone {
+        client: Client,
+        command: String,
+        said: String,
+    },
+    #[error("`{command}` failed; it said:\n{said}")]
+    ClientFailed {
+        client: Client,
+        command: String,
+        said: String,
+    },
     #[error("`{command}` did not end within {} s", limit.as_secs())]
     ClientTooSlow { command: String, limit: Duration },
     #[error("`{command}` did not download {file}")]
-    OtherFile { command: String, file: String },
+    OtherFile {
+        client: Client,
+        command: String,
+        file: String,
+    },
     #[error("the checksum of {file} is {found}, not the pinned {pinned}")]
     ChecksumDiffers {
         file: String,
@@ -59,8 +78,8 @@ pub enum ServerErrorKind {
     },
     #[error("no folder can hold the server:{}", tried_lines(tried))]
     NoFolder { tried: Vec<(PathBuf, String)> },
-    #[error("no process can be started for the server: {0}")]
-    Keeper(io::Error),
+    #[error("no process can be started for the server: {cause}")]
+    Keeper { cause: io::Error, is_root: bool },
     #[error("{what} did not end within {} s{}", limit.as_secs(), log_lines(log))]
     TooSlow {
         what: &'static str,
@@ -88,24 +107,44 @@ impl ServerError {
             Kind::NotPinned(_) => {
                 "Choose a pinned release; `lockstep servers` lists them.".to_owned()
             }
-            Kind::NoPackage { release, .. } => {
-                format!("Install PostgreSQL {release} and put its programs on the PATH.")
+            Kind::OtherPlatform => {
+                "Use a container or a server of your own; see `lockstep run --help`.".to_owned()
             }
-            Kind::NoClient(release) => format!(
-                "Install Python 3 with pip, or install PostgreSQL {release} and put its programs \
-                 on the PATH."
+            Kind::NoPackage { release, .. } => format!(
+                "Install PostgreSQL {release} and put its programs on the PATH, or name the \
+                 folder of its programs with `--server local:DIR`."
             ),
-            Kind::ClientFailed { .. } | Kind::ClientTooSlow { .. } => {
-                "If this machine is offline, fetch once while it is online: what is fetched is \
-                 kept in the cache folder. The command can be tried by hand."
+            Kind::NoClient { client, release } => {
+                let install = match client {
+                    Client::Pip => "Python 3 with pip",
+                    Client::Npm => "Node.js with npm 7 or newer",
+                };
+                format!(
+                    "Install {install}; or PostgreSQL {release} itself, with its programs on the \
+                     PATH or named with `--server local:DIR`."
+                )
+            }
+            Kind::Offline { .. } => "If this machine has no network, run `lockstep servers fetch` \
+                 once where it has one, with the same cache folder: what is fetched is kept there."
+                .to_owned(),
+            Kind::PackageGone { client, .. } => format!(
+                "See whether {client} is set up to use a registry that lacks it. If it was taken \
+                 down, pin another version in `lockstep-pins.yaml`, or use `--server local:DIR`."
+            ),
+            Kind::ClientFailed { client, .. } => {
+                format!("The command can be tried by hand, to see what {client} needs.")
+            }
+            Kind::ClientTooSlow { .. } => {
+                "Fetch once over a faster line, with `lockstep servers fetch`: what is fetched is \
+                 kept in the cache folder."
                     .to_owned()
             }
-            Kind::OtherFile { .. } => {
-                "See whether pip is set up to use an index that holds other builds.".to_owned()
+            Kind::OtherFile { client, .. } => {
+                format!("See whether {client} is set up to use a registry that holds other builds.")
             }
             Kind::ChecksumDiffers { .. } => {
-                "Nothing of it was kept. See whether pip is set up to use another index or a \
-                 proxy that changes files; never use the file as it is."
+                "Nothing of it was kept. See whether the package client is set up to use another \
+                 registry or a proxy that changes files; never use the file as it is."
                     .to_owned()
             }
             Kind::BadPackage { .. } => "Nothing of it was kept; try again.".to_owned(),
@@ -128,12 +167,15 @@ impl ServerError {
             Kind::OtherRelease { .. } => {
                 "Remove this installation from the cache; it is fetched again.".to_owned()
             }
-            Kind::Keeper(_) if Account::caller().is_root() => {
+            Kind::Keeper { is_root: true, .. } => {
                 "PostgreSQL refuses to run as root, and here root may not use another account: \
                  run Lockstep as an ordinary user."
                     .to_owned()
             }
-            Kind::Keeper(_) | Kind::TooSlow { .. } | Kind::Failed { .. } | Kind::Refused(_) => {
+            Kind::Keeper { is_root: false, .. }
+            | Kind::TooSlow { .. }
+            | Kind::Failed { .. }
+            | Kind::Refused(_) => {
                 return None;
             }
         })
@@ -147,6 +189,7 @@ impl From<ServerErrorKind> for ServerError {
 }
 
 /// Gives an input or output error of the cache its path, and tells a full disk apart.
+#[cfg(unix)]
 pub(super) fn in_cache(path: &Path) -> impl FnOnce(io::Error) -> ServerError {
     let path = path.to_owned();
     move |cause| match cause.kind() {

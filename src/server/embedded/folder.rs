@@ -9,7 +9,7 @@ use rustix::fs::statvfs;
 use super::account::Account;
 use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind};
-use super::keeper::{Duty, Keeper, Stage};
+use super::keeper::{Duty, Keeper, Stage, not_started};
 use super::sweep;
 
 /// The port in the name of the socket, which nobody else's server can have in a private folder.
@@ -118,7 +118,7 @@ impl Order<'_> {
                 self.account,
                 self.environment,
             )
-            .map_err(ServerErrorKind::Keeper)?;
+            .map_err(not_started)?;
             let made = tokio::time::timeout(self.limit, keeper.reach(Stage::Made)).await;
             if made != Ok(Stage::Made) {
                 let mut why = keeper.last_words();

@@ -13,6 +13,8 @@ use tokio::sync::watch;
 
 use super::account::Account;
 use super::environment::Environment;
+use super::error::ServerErrorKind;
+use super::lock::lock;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
@@ -93,10 +95,19 @@ pub(super) struct Keeper {
     /// Held open as long as the server is wanted; the kernel closes it when Lockstep dies.
     stdin: Option<ChildStdin>,
     report: watch::Receiver<Report>,
-    /// Never sends; hangs up when the keeper is gone. The mutex only lets threads share the keeper.
+    /// Never sends; hangs up when the keeper is gone. Nobody contends for the mutex: it makes the
+    /// keeper one that threads can share, so that starts can be spawned.
     gone: Mutex<mpsc::Receiver<()>>,
     /// Locked while Lockstep lives, so that nobody sweeps the folder.
     lock: Option<File>,
+}
+
+/// Why no keeper can be started.
+pub(super) fn not_started(cause: io::Error) -> ServerErrorKind {
+    ServerErrorKind::Keeper {
+        cause,
+        is_root: Account::caller().is_root(),
+    }
 }
 
 impl Keeper {
@@ -181,7 +192,7 @@ impl Keeper {
     /// Locks the folder, which must have been made. `false` if somebody swept it in the instant
     /// between.
     pub(super) fn lock(&mut self) -> io::Result<bool> {
-        self.lock = sweep::lock(&self.folder)?;
+        self.lock = lock(&self.folder)?;
         Ok(self.lock.is_some())
     }
 

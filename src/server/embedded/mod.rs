@@ -1,25 +1,68 @@
 //! Servers from a package of PostgreSQL's own programs, each in a private folder for one run.
 
-mod account;
-mod cache;
+mod at_hand;
 mod environment;
 mod error;
-mod fetch;
-mod folder;
-mod keeper;
-mod pip;
-mod programs;
 mod progress;
-mod randomness;
-mod start;
-mod sweep;
-mod template;
-mod unpack;
+mod pruned;
 
-pub use environment::{Environment, cache_folder};
+#[cfg(not(unix))]
+mod elsewhere;
+
+#[cfg(unix)]
+mod account;
+#[cfg(unix)]
+mod cache;
+#[cfg(unix)]
+mod client;
+#[cfg(unix)]
+mod fetch;
+#[cfg(unix)]
+mod folder;
+#[cfg(unix)]
+mod keeper;
+#[cfg(unix)]
+mod lock;
+#[cfg(unix)]
+mod programs;
+#[cfg(unix)]
+mod prune;
+#[cfg(unix)]
+mod randomness;
+#[cfg(unix)]
+mod search;
+#[cfg(unix)]
+mod start;
+#[cfg(unix)]
+mod survey;
+#[cfg(unix)]
+mod sweep;
+#[cfg(unix)]
+mod template;
+#[cfg(unix)]
+mod unpack;
+#[cfg(unix)]
+mod workshop;
+
+pub use at_hand::{AtHand, FoundClient, Survey};
+pub use environment::Environment;
 pub use error::{ServerError, ServerErrorKind};
 pub use progress::Progress;
-pub use start::{Server, fetch, start, start_with};
+pub use pruned::{Needless, Pruned, Removed};
 
+#[cfg(not(unix))]
+pub use elsewhere::{Server, fetch, prepare, prune, start, start_installed, survey};
+
+#[cfg(unix)]
+pub use cache::cache_folder;
+#[cfg(unix)]
+pub use prune::prune;
+#[cfg(unix)]
+pub use start::{Server, fetch, prepare, start, start_installed};
+#[cfg(unix)]
+pub use survey::survey;
+
+#[cfg(unix)]
 use randomness::{hex, random, secret};
+#[cfg(unix)]
 use start::blocking;

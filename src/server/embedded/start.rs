@@ -1,17 +1,19 @@
 //! Starting and stopping a server.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::NoTls;
 
 use super::account::Account;
-use super::cache::check_reach;
-use super::environment::{Environment, cache_folder};
+use super::cache::{cache_folder, check_owner, check_reach};
+use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind};
 use super::folder::{self, Order, PORT};
 use super::keeper::{Duty, Keeper};
+use super::programs::Programs;
 use super::progress::Reporter;
 use super::{programs, random, secret, sweep, template};
 use crate::server::database::explain;
@@ -29,11 +31,15 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// notices at once and ends.
 #[derive(Debug)]
 pub struct Server {
-    pin: Pin,
+    release: Release,
+    /// The folder of its programs.
+    programs: PathBuf,
     environment: Environment,
     endpoint: Endpoint,
     scripted: Endpoint,
     keeper: Keeper,
+    /// Keeps its programs from being removed; behind the keeper, which ends first.
+    _programs: Option<File>,
 }
 
 /// Fetches a pinned release into the cache, unless it is there or installed on the machine, and
@@ -47,7 +53,27 @@ pub async fn fetch(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<PathBuf, ServerError> {
-    programs::obtain(pin, &cache_folder(environment), environment, report).await
+    let programs = programs::obtain(pin, &cache_folder(environment), environment, report).await?;
+    Ok(programs.folder)
+}
+
+/// Makes all that a start of a pinned release takes, so that it needs neither a network nor a cache
+/// that can be written, and gives the folder of the programs.
+///
+/// # Errors
+///
+/// The release can be neither found nor fetched, or does not run here.
+pub async fn prepare(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<PathBuf, ServerError> {
+    let cache = cache_folder(environment);
+    check_reach(&cache)?;
+    let programs = programs::obtain(pin, &cache, environment, report).await?;
+    check_reach(&programs.folder)?;
+    template::obtain(pin.release, &programs.folder, &cache, environment, report).await?;
+    Ok(programs.folder)
 }
 
 /// Starts a server of a pinned release, for one run.
@@ -91,53 +117,77 @@ pub async fn start(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
-    start_with(pin, environment, &[], report).await
+    swept(environment, async {
+        let cache = cache_folder(environment);
+        check_reach(&cache)?;
+        let programs = programs::obtain(pin, &cache, environment, report).await?;
+        start_server(pin.release, programs, &cache, environment, &[], report).await
+    })
+    .await
 }
 
-/// Starts a server as [`start`] does, with settings that other servers do not have. They go before
-/// those of databases and roles only, as if they stood in the configuration file.
+/// Starts a server of programs that are somewhere on the machine, for one run, as [`start`] does.
+/// `programs` is the folder with `postgres` and `initdb`, which are release `release`. It may have
+/// settings that other servers do not have: they go before those of databases and roles only, as if
+/// they stood in the configuration file. A server that does not take one says so in its log, which
+/// [`ServerErrorKind::Failed`] holds.
 ///
 /// # Errors
 ///
-/// Those of [`start`]; a server that does not take a setting says so in its log, which
-/// [`ServerErrorKind::Failed`] holds.
-pub async fn start_with(
-    pin: &Pin,
+/// Each [`ServerErrorKind`] is one; [`ServerError::help`] says what to do about it.
+pub async fn start_installed(
+    release: Release,
+    programs: &Path,
     environment: &Environment,
     settings: &[(String, String)],
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
+    swept(environment, async {
+        let cache = cache_folder(environment);
+        check_reach(&cache)?;
+        check_owner(&cache)?;
+        let programs = Programs::installed(programs.to_owned());
+        start_server(release, programs, &cache, environment, settings, report).await
+    })
+    .await
+}
+
+/// Clears away what dead runs left behind, while something starts.
+async fn swept<T>(environment: &Environment, starting: impl Future<Output = T>) -> T {
     let bases = folder::bases(environment);
     let sweeping = tokio::task::spawn_blocking(move || {
         for base in bases {
             sweep::sweep(&base);
         }
     });
-    let server = start_server(pin, environment, settings, report).await;
+    let started = starting.await;
     // A sweep that fails leaves rubbish, which is no reason to have no server.
     let _ = sweeping.await;
-    server
+    started
 }
 
 async fn start_server(
-    pin: &Pin,
+    release: Release,
+    programs: Programs,
+    cache: &Path,
     environment: &Environment,
     settings: &[(String, String)],
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
-    let cache = cache_folder(environment);
-    let release = pin.release;
-    check_reach(&cache)?;
-    let programs = programs::obtain(pin, &cache, environment, report).await?;
-    check_reach(&programs)?;
-    let template = template::obtain(release, &programs, &cache, environment, report).await?;
+    check_reach(&programs.folder)?;
+    let template = template::obtain(release, &programs.folder, cache, environment, report).await?;
 
     let (superuser, scripted) = (secret(), secret());
-    let mut arguments = vec![programs.into_os_string(), template.into_os_string()];
+    let mut arguments = vec![
+        programs.folder.clone().into_os_string(),
+        template.cluster.clone().into_os_string(),
+    ];
     for (name, value) in settings {
         arguments.extend(["-c".into(), format!("{name}={value}").into()]);
     }
     let keeper = keep(&arguments, environment).await?;
+    // It has been copied.
+    drop(template);
     wait_until_ready(&keeper).await?;
 
     let address = Address::Unix {
@@ -154,11 +204,13 @@ async fn start_server(
     .map_err(|_| ServerErrorKind::Refused("it does not answer".to_owned()))?
     .map_err(|error| ServerErrorKind::Refused(explain(&error)))?;
     Ok(Server {
-        pin: pin.clone(),
+        release,
+        programs: programs.folder.clone(),
         environment: environment.clone(),
         endpoint: endpoint(SUPERUSER, superuser),
         scripted: endpoint(SCRIPTED, scripted),
         keeper,
+        _programs: programs.into_hold(),
     })
 }
 
@@ -178,7 +230,7 @@ async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keepe
     }
     match order(Account::of_its_own(random())).place().await {
         // A container may have been given too few numbers for that; it has nobody's.
-        Err(error) if matches!(error.kind(), ServerErrorKind::Keeper(_)) => {
+        Err(error) if matches!(error.kind(), ServerErrorKind::Keeper { .. }) => {
             order(Account::nobody()).place().await
         }
         other => other,
@@ -256,12 +308,12 @@ impl Server {
     /// The release that runs.
     #[must_use]
     pub fn release(&self) -> Release {
-        self.pin.release
+        self.release
     }
 
-    /// The pin it was started from.
-    pub(in crate::server) const fn pin(&self) -> &Pin {
-        &self.pin
+    /// The folder of its programs.
+    pub(in crate::server) fn programs(&self) -> &Path {
+        &self.programs
     }
 
     /// The machine it was started on.

@@ -10,4 +10,4 @@ mod width_table;
 
 pub use render::render;
 pub(super) use render::render_with;
-pub(super) use width::of_text as display_width;
+pub(crate) use width::of_text as display_width;

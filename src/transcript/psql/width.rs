@@ -15,7 +15,7 @@ pub(super) fn of_char(character: char) -> Option<usize> {
 }
 
 /// How many columns psql counts for a text of one line without control characters.
-pub(in crate::transcript) fn of_text(text: &str) -> usize {
+pub(crate) fn of_text(text: &str) -> usize {
     text.chars().filter_map(of_char).sum()
 }
 
