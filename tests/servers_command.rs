@@ -194,10 +194,16 @@ fn prune_says_what_it_removed_and_how_much_room_that_made() {
 #[test]
 fn a_release_that_is_not_pinned_is_a_mistake_on_the_command_line() {
     let folder = workplace();
-    for release in ["12", "17.1", "17..", "a..b", "new"] {
+    for (release, help) in [
+        ("12", "pinned are: 13.23"),
+        ("17.1", "pinned are: 13.23"),
+        ("17..", "write `18`"),
+        ("a..b", "write `18`"),
+        ("new", "write `18`"),
+    ] {
         let (output, text) = run(lockstep(folder.path(), &["servers", "fetch", release]));
         assert_eq!(output.status.code(), Some(2), "{release}: {text}");
-        assert!(text.contains("pinned are: 13.23"), "{text}");
+        assert!(text.contains(help), "{release}: {text}");
     }
 }
 
