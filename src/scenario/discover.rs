@@ -22,9 +22,21 @@ pub struct DiscoverError {
 /// and `*.yml`, in the order of their names, without hidden folders, `target`, `node_modules` and
 /// `snapshots`. A file that is named twice is given once.
 ///
+/// Nothing found is no error here.
+///
 /// # Errors
 ///
 /// Fails if a path does not exist or may not be read.
+///
+/// # Examples
+///
+/// ```
+/// use lockstep::scenario;
+///
+/// let files = scenario::discover(&["tests/data/ok"])?;
+/// assert!(files.iter().all(|file| file.starts_with("tests/data/ok")));
+/// # Ok::<(), scenario::DiscoverError>(())
+/// ```
 pub fn discover<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, DiscoverError> {
     let mut walk = Walk::default();
     for path in paths {

@@ -56,6 +56,29 @@ impl RenderStyle {
 
 /// Draws diagnostics one below the other, each with its file, line, the piece of text underlined,
 /// what is wrong and what to write.
+///
+/// # Examples
+///
+/// ```
+/// use lockstep::scenario::{self, RenderStyle, SourceFile};
+///
+/// let source = SourceFile {
+///     path: "race.yaml".into(),
+///     text: "titel: A race\nsessions: [A]\nsteps:\n  - A: SELECT 1;\n".into(),
+/// };
+/// let mistakes = scenario::parse(&source).unwrap_err();
+/// assert_eq!(
+///     scenario::render(&mistakes, RenderStyle::plain()),
+///     "error: a scenario has no key `titel`
+///  --> race.yaml:1:1
+///   |
+/// 1 | titel: A race
+///   | ^^^^^ unknown key
+///   |
+///   = help: did you mean `title`?
+/// "
+/// );
+/// ```
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], style: RenderStyle) -> String {
     let renderer = if style.coloured {

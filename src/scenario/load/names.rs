@@ -4,6 +4,8 @@ use super::mistakes::Mistakes;
 
 /// The longest word that is compared with others, in bytes.
 const LONGEST: usize = 64;
+/// How much of a name's beginning stands for it, in bytes: `wait` for `wait_for`.
+const SHORTEST_BEGINNING: usize = 3;
 /// How many names a misspelt one is compared with.
 const MOST_COMPARED: usize = 200;
 
@@ -27,8 +29,11 @@ pub(super) fn closest<'a>(
             (distance, name)
         })
         .filter(|(distance, name)| {
+            // Names that differ by case alone are as near as can be, however short they are.
             let longer = written.chars().count().max(name.chars().count());
-            *distance <= longer / 3 || (*distance == 0)
+            let begins = written.len() >= SHORTEST_BEGINNING
+                && name.to_lowercase().starts_with(&written_lower);
+            *distance <= longer / 3 || begins
         })
         .collect();
     let least = candidates.iter().map(|(distance, _)| *distance).min()?;

@@ -43,16 +43,6 @@ pub(super) struct Entry {
     pub(super) value: Rc<Node>,
 }
 
-impl Entry {
-    /// The key and the value together.
-    pub(super) fn span(&self) -> Span {
-        Span {
-            start: self.key_span.start,
-            end: self.value.span.end.max(self.key_span.end),
-        }
-    }
-}
-
 impl Node {
     /// The words for what this is: "a list".
     pub(super) fn described(&self) -> &'static str {

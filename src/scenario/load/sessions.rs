@@ -146,6 +146,11 @@ impl Sessions {
         self.list.push(Known { session, used });
     }
 
+    /// Whether it is known which sessions there are.
+    pub(super) const fn are_known(&self) -> bool {
+        self.known
+    }
+
     pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.list
             .iter()
@@ -226,7 +231,11 @@ fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node
     let Some(fields) = Fields::of(mistakes, options, "the options of a session", help) else {
         return session;
     };
-    fields.refuse_others(mistakes, &KEYS);
+    fields.refuse_others_with(mistakes, &KEYS, |key| {
+        settings::may_be_set(key).then(|| {
+            format!("a setting of the server stands under `settings`: `settings: {{ {key}: … }}`")
+        })
+    });
     session.title = fields
         .get("title")
         .and_then(|node| values::text(mistakes, node, "a title", "write a longer name as text"));

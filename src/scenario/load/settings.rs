@@ -28,6 +28,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("client_encoding", "transcripts are UTF-8: leave it out"),
 ];
 
+/// Whether a word is the name of a setting that a session may set.
+pub(super) fn may_be_set(word: &str) -> bool {
+    known_settings::names().any(|name| name == word)
+}
+
 /// Reads the `settings:` of a session.
 pub(super) fn read(mistakes: &mut Mistakes, node: &Node) -> Vec<Setting> {
     let Kind::Mapping(entries) = &node.kind else {

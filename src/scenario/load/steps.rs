@@ -239,8 +239,10 @@ impl Reader<'_> {
             let sql = self.sql(&first.value)?;
             return Some(Action::Statement { session, sql });
         }
-        let sql = self.sql(&first.value);
+        // The SQL is looked at all the same: it may have mistakes, and name a statement.
+        let _ = self.sql(&first.value);
         let acting = ACTING.iter().chain(ACTING_LATER).copied();
+        let shown = values::shown(key);
         if let Some(meant) = names::closest(self.mistakes, key, self.sessions.names())
             .and_then(|name| self.sessions.position(name))
         {
@@ -250,15 +252,22 @@ impl Reader<'_> {
             self.mistakes.report(
                 Mistake::new(
                     first.key_span,
-                    format!("a step cannot begin with `{}`", values::shown(key)),
+                    format!("a step cannot begin with `{shown}`"),
                 )
                 .label("neither a session nor an action")
                 .help(format!("did you mean `{meant}`?")),
             );
-        } else {
-            self.sessions.find(self.mistakes, key, first.key_span);
+        } else if self.sessions.are_known() {
+            let sessions = names::listed(self.sessions.names());
+            self.mistakes.report(
+                Mistake::new(first.key_span, format!("no session is called `{shown}`"))
+                    .label("unknown session")
+                    .help(format!(
+                        "the sessions are {sessions}; a step may also begin with {}",
+                        names::listed(ACTING.iter().copied())
+                    )),
+            );
         }
-        drop(sql);
         None
     }
 
@@ -356,7 +365,7 @@ impl Reader<'_> {
                         .help(format!("begin a new step: `- {key}: …`")),
                 );
             } else if !acts {
-                values::refuse_other(self.mistakes, entry, &BESIDE);
+                values::refuse_other(self.mistakes, entry, &BESIDE, None);
             }
         }
     }

@@ -22,6 +22,8 @@ const DEEPEST: usize = 32;
 /// A node whose end has not been read yet.
 struct Open {
     start: Span,
+    /// Behind the last child that was read.
+    end: usize,
     flow: bool,
     anchor: usize,
     children: Children,
@@ -135,7 +137,8 @@ impl Builder<'_> {
                     self.anchors.insert(anchor, Some(node.clone()));
                 }
                 self.count(1, raw)?;
-                self.attach(node);
+                let end = node.span.end;
+                self.attach(node, end);
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.refuse_tag(tag.is_some(), &yaml_span);
@@ -160,7 +163,7 @@ impl Builder<'_> {
                         .label("YAML reads a leading `*` as an alias")
                         .help(format!("quote it if it is meant as text: \"*{name}\"")),
                 );
-                self.attach(Rc::new(Node {
+                let node = Rc::new(Node {
                     span: raw,
                     nodes: 1,
                     text: 0,
@@ -169,7 +172,8 @@ impl Builder<'_> {
                         style: ScalarStyle::Plain,
                         raw,
                     }),
-                }));
+                });
+                self.attach(node, raw.end);
             }
             _ => {}
         }
@@ -183,6 +187,7 @@ impl Builder<'_> {
         self.count(1, start)?;
         self.open.push(Open {
             start,
+            end: start.end,
             flow,
             anchor,
             children,
@@ -194,26 +199,14 @@ impl Builder<'_> {
 
     fn end(&mut self, raw: Span) {
         let Some(open) = self.open.pop() else { return };
-        let (kind, last) = match open.children {
-            Children::List(items) => {
-                let last = items.last().map(|item| item.span.end);
-                (Kind::List(items), last)
-            }
-            Children::Mapping { entries, .. } => {
-                let last = entries.last().map(|entry| entry.span().end);
-                (Kind::Mapping(entries), last)
-            }
+        let kind = match open.children {
+            Children::List(items) => Kind::List(items),
+            Children::Mapping { entries, .. } => Kind::Mapping(entries),
         };
-        // A block collection ends where the parser sees what follows, which may be lines below;
-        // an alias as the last child has its place elsewhere in the file.
-        let end = if open.flow {
-            raw.end
-        } else {
-            last.unwrap_or(open.start.end)
-        };
+        // The parser sees the end of a block where something else begins, which may be lines below.
         let span = Span {
             start: open.start.start,
-            end: end.max(open.start.start),
+            end: if open.flow { raw.end } else { open.end },
         };
         let node = Rc::new(Node {
             span,
@@ -224,7 +217,7 @@ impl Builder<'_> {
         if open.anchor != 0 {
             self.anchors.insert(open.anchor, Some(node.clone()));
         }
-        self.attach(node);
+        self.attach(node, span.end);
     }
 
     fn alias(&mut self, target: usize, raw: Span) -> Option<()> {
@@ -237,7 +230,7 @@ impl Builder<'_> {
                     return None;
                 }
                 self.count(node.nodes, raw)?;
-                self.attach(node);
+                self.attach(node, raw.end);
                 Some(())
             }
             _ => {
@@ -286,12 +279,14 @@ impl Builder<'_> {
         );
     }
 
-    /// Gives a finished node to the one that holds it.
-    fn attach(&mut self, node: Rc<Node>) {
+    /// Gives a finished node to the one that holds it. It was read up to `end`: an alias gives a
+    /// node that stands elsewhere.
+    fn attach(&mut self, node: Rc<Node>, end: usize) {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return;
         };
+        open.end = end.max(open.end);
         open.nodes = open.nodes.saturating_add(node.nodes);
         open.text = open.text.saturating_add(node.text);
         match &mut open.children {

@@ -279,14 +279,29 @@ impl<'a> Fields<'a> {
 
     /// Reports the keys that nobody knows, and those that are not done yet.
     pub(super) fn refuse_others(&self, mistakes: &mut Mistakes, keys: &Keys) {
+        self.refuse_others_with(mistakes, keys, |_| None);
+    }
+
+    /// The same, with help of its own for some keys.
+    pub(super) fn refuse_others_with(
+        &self,
+        mistakes: &mut Mistakes,
+        keys: &Keys,
+        help: impl Fn(&str) -> Option<String>,
+    ) {
         for entry in &self.order {
-            refuse_other(mistakes, entry, keys);
+            refuse_other(mistakes, entry, keys, help(&entry.key));
         }
     }
 }
 
-/// Reports a key that is not one of those known.
-pub(super) fn refuse_other(mistakes: &mut Mistakes, entry: &Entry, keys: &Keys) {
+/// Reports a key that is not one of those known; without help it says which are.
+pub(super) fn refuse_other(
+    mistakes: &mut Mistakes,
+    entry: &Entry,
+    keys: &Keys,
+    help: Option<String>,
+) {
     let key = entry.key.as_str();
     if keys.later.contains(&key) {
         return not_yet(mistakes, entry);
@@ -294,12 +309,10 @@ pub(super) fn refuse_other(mistakes: &mut Mistakes, entry: &Entry, keys: &Keys) 
     if !keys.is_unknown(key) {
         return;
     }
-    let help = names::suggestion(
-        mistakes,
-        key,
-        keys.known.iter().copied(),
-        &format!("{} has the keys", keys.of),
-    );
+    let help = help.or_else(|| {
+        let known = keys.known.iter().copied();
+        names::suggestion(mistakes, key, known, &format!("{} has the keys", keys.of))
+    });
     mistakes.report(
         Mistake::new(
             entry.key_span,
