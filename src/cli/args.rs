@@ -72,7 +72,7 @@ pub(super) struct ServerOptions {
     /// The release to replay on: a major version or an exact one.
     #[arg(long, value_name = "RELEASE", default_value = "18")]
     pub pg: String,
-    /// Where the server runs: `auto` or `embedded`.
+    /// Where the server runs: `auto`, `container` or `embedded`.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::embedded;
+use crate::server::{self, embedded};
 
 /// What the environment says.
 #[derive(Debug)]
@@ -11,9 +11,9 @@ pub(super) struct Environment {
     pub ci: bool,
     /// `NO_COLOR`: no colour unless asked for.
     pub no_color: bool,
-    /// What the embedded server has to know: `LOCKSTEP_CACHE`, where fetched servers are kept,
-    /// `XDG_CACHE_HOME`, `HOME` and `PATH`.
-    pub embedded: embedded::Environment,
+    /// What servers have to know: `LOCKSTEP_CACHE`, where fetched ones are kept, `XDG_CACHE_HOME`,
+    /// `HOME` and `PATH`; `DOCKER_HOST`, which the container engine's client also reads by itself.
+    pub servers: server::Environment,
     /// The folder the program was started in.
     pub directory: PathBuf,
 }
@@ -26,13 +26,17 @@ impl Environment {
         Self {
             ci: variable("CI").is_some_and(|value| value != "false" && value != "0"),
             no_color: variable("NO_COLOR").is_some(),
-            embedded: embedded::Environment {
-                cache: folder("LOCKSTEP_CACHE"),
-                xdg_cache_home: folder("XDG_CACHE_HOME"),
-                home: folder("HOME"),
-                path: variable("PATH").unwrap_or_default(),
-                temp: std::env::temp_dir(),
-                servers: folder("LOCKSTEP_SERVERS"),
+            servers: server::Environment {
+                embedded: embedded::Environment {
+                    cache: folder("LOCKSTEP_CACHE"),
+                    xdg_cache_home: folder("XDG_CACHE_HOME"),
+                    home: folder("HOME"),
+                    path: variable("PATH").unwrap_or_default(),
+                    temp: std::env::temp_dir(),
+                    servers: folder("LOCKSTEP_SERVERS"),
+                },
+                docker_host: variable("DOCKER_HOST")
+                    .map(|value| value.to_string_lossy().into_owned()),
             },
             directory: std::env::current_dir().unwrap_or_default(),
         }

@@ -43,9 +43,14 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         Mode::Propose
     };
     let store = Arc::new(Store::new(&environment.directory, mode));
-    with_server(&options.server, environment, output, async |server| {
-        replay(options, &selected, &store, mode, server, output).await
-    })
+    let is_verbose = options.verbose;
+    with_server(
+        &options.server,
+        is_verbose,
+        environment,
+        output,
+        async |server| replay(options, &selected, &store, mode, server, output).await,
+    )
 }
 
 async fn replay(

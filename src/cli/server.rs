@@ -7,12 +7,14 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use crate::server::{Pin, Pins, Release, Server, start};
+use crate::server::{Pin, Pins, Progress, Release, Server, start};
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
-/// the program to end, which is the exit status then.
+/// the program to end, which is the exit status then. With `is_verbose` it is told also which server
+/// was chosen where that is no surprise.
 pub(super) fn with_server(
     options: &ServerOptions,
+    is_verbose: bool,
     environment: &Environment,
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
@@ -37,10 +39,16 @@ pub(super) fn with_server(
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
-        let report = |progress| output.say(format_args!("-- {progress} …"));
+        let report = |progress| match progress {
+            Progress::Chosen(choice) if is_verbose || choice.is_surprising => {
+                output.say(format_args!("-- {choice}"));
+            }
+            Progress::Chosen(_) => {}
+            progress => output.say(format_args!("-- {progress} …")),
+        };
         let server = match or_interrupted(
             &mut signals,
-            start(&options.server, pin, &environment.embedded, &report),
+            start(&options.server, pin, &environment.servers, &report),
         )
         .await
         {

@@ -20,9 +20,13 @@ pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Out
         Ok(None) => return ExitStatus::NothingSelected.code(),
         Err(status) => return status.code(),
     };
-    with_server(&options.server, environment, output, async |server| {
-        print(&scenario, options, server, output).await
-    })
+    with_server(
+        &options.server,
+        false,
+        environment,
+        output,
+        async |server| print(&scenario, options, server, output).await,
+    )
 }
 
 async fn print(

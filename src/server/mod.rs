@@ -1,18 +1,26 @@
 //! Where a release runs.
 
+mod auto;
+#[cfg(feature = "container")]
+pub mod container;
 mod database;
 #[cfg(unix)]
 pub mod embedded;
 mod endpoint;
 mod pins;
+mod progress;
 mod provider;
+mod randomness;
 mod release;
 mod roles;
 mod running;
+#[cfg(feature = "container")]
+mod settings;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
 pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
-pub use provider::{ParseProviderError, Provider, StartError, start};
+pub use progress::{Choice, Progress};
+pub use provider::{Environment, ParseProviderError, Provider, StartError, start};
 pub use release::{ParseReleaseError, Release};
 pub use running::Server;

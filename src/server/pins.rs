@@ -35,6 +35,19 @@ pub struct Pin {
     pub release: Release,
     /// The package that holds its programs.
     pub package: Package,
+    /// The image of a container, where it is not `postgres:<release>`.
+    #[serde(default)]
+    pub image: Option<String>,
+}
+
+impl Pin {
+    /// The image of a container: `postgres:18.6`, unless the table names another.
+    #[must_use]
+    pub fn image(&self) -> String {
+        self.image
+            .clone()
+            .unwrap_or_else(|| format!("postgres:{}", self.release))
+    }
 }
 
 /// A package of server programs.

@@ -3,16 +3,29 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::embedded::{self, Environment, Progress};
+use super::auto;
+#[cfg(feature = "container")]
+use super::container::{self, ContainerError, Engine};
+use super::embedded;
 use super::pins::Pin;
+use super::progress::Progress;
 use super::running::Server;
+
+/// How long an engine that was asked for may take to answer. One that is started by the first call
+/// takes a few seconds.
+#[cfg(feature = "container")]
+const ENGINE_LIMIT: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Where a release runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Provider {
-    /// Whatever is at hand.
+    /// Whatever is at hand: a container engine that has the image, programs that were fetched
+    /// before, then whatever can be fetched.
     #[default]
     Auto,
+    /// A container of the release's image.
+    #[cfg(feature = "container")]
+    Container,
     /// Programs that Lockstep fetches and runs by itself.
     Embedded,
 }
@@ -23,6 +36,8 @@ impl FromStr for Provider {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Self::Auto),
+            #[cfg(feature = "container")]
+            "container" => Ok(Self::Container),
             "embedded" => Ok(Self::Embedded),
             other => Err(ParseProviderError(other.to_owned())),
         }
@@ -33,6 +48,8 @@ impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Auto => "auto",
+            #[cfg(feature = "container")]
+            Self::Container => "container",
             Self::Embedded => "embedded",
         })
     }
@@ -40,12 +57,25 @@ impl fmt::Display for Provider {
 
 /// A text that names no provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no server provider: write `auto` or `embedded`")]
+#[cfg_attr(
+    feature = "container",
+    error("`{0}` is no server provider: write `auto`, `container` or `embedded`")
+)]
+#[cfg_attr(
+    not(feature = "container"),
+    error(
+        "`{0}` is no server provider: write `auto` or `embedded` (this build has no containers)"
+    )
+)]
 pub struct ParseProviderError(String);
 
 /// Why a server could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The container provider could not start one.
+    #[cfg(feature = "container")]
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// The embedded provider could not start one.
     #[error(transparent)]
     Embedded(#[from] embedded::ServerError),
@@ -56,9 +86,22 @@ impl StartError {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(error) => error.help(),
             Self::Embedded(error) => error.help(),
         }
     }
+}
+
+/// What the providers have to know of the machine: the command line fills it from the environment
+/// variables, which nobody else of Lockstep reads.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// What the embedded provider has to know.
+    pub embedded: embedded::Environment,
+    /// `DOCKER_HOST`: the container engine's address. The client library reads it by itself; here
+    /// it is what messages name.
+    pub docker_host: Option<String>,
 }
 
 /// Starts a server of a pinned release.
@@ -73,8 +116,25 @@ pub async fn start(
     report: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Server, StartError> {
     match provider {
-        Provider::Auto | Provider::Embedded => Ok(Server::Embedded(
-            embedded::start(pin, environment, report).await?,
-        )),
+        Provider::Auto => auto::start(pin, environment, report).await,
+        #[cfg(feature = "container")]
+        Provider::Container => {
+            let engine = Engine::find(environment.docker_host.as_deref(), ENGINE_LIMIT).await?;
+            Ok(Server::Container(
+                container::start(&engine, pin, report).await?,
+            ))
+        }
+        Provider::Embedded => start_embedded(pin, &environment.embedded, report).await,
     }
+}
+
+/// Starts an embedded server.
+pub(super) async fn start_embedded(
+    pin: &Pin,
+    environment: &embedded::Environment,
+    report: &(dyn Fn(Progress) + Send + Sync),
+) -> Result<Server, StartError> {
+    let report = |progress| report(Progress::Embedded(progress));
+    let server = embedded::start(pin, environment, &report).await?;
+    Ok(Server::Embedded(server))
 }

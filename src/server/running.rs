@@ -1,5 +1,7 @@
 //! A running server, whoever provides it.
 
+#[cfg(feature = "container")]
+use super::container;
 use super::embedded;
 use super::endpoint::Endpoint;
 use super::release::Release;
@@ -7,6 +9,9 @@ use super::release::Release;
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
 #[derive(Debug)]
 pub enum Server {
+    /// A container.
+    #[cfg(feature = "container")]
+    Container(container::Server),
     /// Programs that Lockstep runs by itself.
     Embedded(embedded::Server),
 }
@@ -16,6 +21,8 @@ impl Server {
     #[must_use]
     pub fn release(&self) -> Release {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.release(),
             Self::Embedded(server) => server.release(),
         }
     }
@@ -24,6 +31,8 @@ impl Server {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.endpoint(),
             Self::Embedded(server) => server.endpoint(),
         }
     }
@@ -32,6 +41,8 @@ impl Server {
     #[must_use]
     pub fn scripted_endpoint(&self) -> &Endpoint {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.scripted_endpoint(),
             Self::Embedded(server) => server.scripted_endpoint(),
         }
     }
@@ -40,6 +51,8 @@ impl Server {
     #[must_use]
     pub fn failed(&self) -> Option<String> {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.failed(),
             Self::Embedded(server) => server.failed(),
         }
     }
@@ -47,6 +60,8 @@ impl Server {
     /// Ends the server and removes what it has left.
     pub async fn stop(self) {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.stop().await,
             Self::Embedded(server) => server.stop().await,
         }
     }

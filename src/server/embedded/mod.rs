@@ -10,7 +10,6 @@ mod keeper;
 mod pip;
 mod programs;
 mod progress;
-mod randomness;
 mod start;
 mod sweep;
 mod template;
@@ -19,7 +18,7 @@ mod unpack;
 pub use environment::{Environment, cache_folder};
 pub use error::{ServerError, ServerErrorKind};
 pub use progress::Progress;
-pub use start::{Server, fetch, start};
+pub use start::{Server, fetch, is_at_hand, start};
 
-use randomness::{hex, random, secret};
+use super::randomness::{hex, random, secret};
 use start::blocking;

@@ -27,15 +27,20 @@ pub(super) async fn obtain(
     report: Reporter<'_>,
 ) -> Result<PathBuf, ServerError> {
     check_owner(cache)?;
-    let in_cache = fetch::programs_folder(pin, cache);
-    if in_cache.join("postgres").is_file() {
-        return Ok(in_cache);
-    }
-    if let Some(installed) = installed(pin.release, environment).await {
-        return Ok(installed);
+    if let Some(found) = find(pin, cache, environment).await {
+        return Ok(found);
     }
     fetch::fetch(pin, cache, environment, report).await?;
-    Ok(in_cache)
+    Ok(fetch::programs_folder(pin, cache))
+}
+
+/// The same folder, if it is there already.
+pub(super) async fn find(pin: &Pin, cache: &Path, environment: &Environment) -> Option<PathBuf> {
+    let in_cache = fetch::programs_folder(pin, cache);
+    if in_cache.join("postgres").is_file() {
+        return Some(in_cache);
+    }
+    installed(pin.release, environment).await
 }
 
 /// An installation of exactly this release on the machine.
