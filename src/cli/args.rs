@@ -37,6 +37,8 @@ pub(super) enum Command {
     Accept(AcceptOptions),
     /// Validate scenario files; needs no server.
     Check(CheckOptions),
+    /// List the pinned releases and what is at hand of them, fetch them, or make room.
+    Servers(ServersOptions),
 }
 
 /// When to use colour.
@@ -69,12 +71,18 @@ pub(super) struct Selection {
 /// On which server, and how long.
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
-    /// The release to replay on: a major version or an exact one.
-    #[arg(long, value_name = "RELEASE", default_value = "18")]
-    pub pg: String,
-    /// Where the server runs: `auto`, `container` or `embedded`.
+    /// The release to replay on: a major version or an exact one. [default: 18, or the release in
+    /// the folder of `local:DIR`]
+    #[arg(long, value_name = "RELEASE")]
+    pub pg: Option<String>,
+    /// Where the server runs: `auto`, `container`, `embedded`, or `local:DIR` with the folder of the
+    /// programs of any build.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
+    /// A file of pins that stand in the place of those built in.
+    /// [default: lockstep-pins.yaml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub pins: Option<PathBuf>,
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub timeout: Duration,
@@ -130,4 +138,31 @@ pub(super) struct AcceptOptions {
 pub(super) struct CheckOptions {
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServersOptions {
+    /// A file of pins that stand in the place of those built in.
+    /// [default: lockstep-pins.yaml, if it is there]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub pins: Option<PathBuf>,
+    #[command(subcommand)]
+    pub action: Option<ServersAction>,
+}
+
+/// What to do about servers; without it they are listed.
+#[derive(Debug, Subcommand)]
+pub(super) enum ServersAction {
+    /// Fetch releases into the cache, so that runs need no network.
+    Fetch {
+        /// Releases, ranges of majors such as 14..18, or `all`.
+        #[arg(value_name = "RELEASE", default_value = super::pins::DEFAULT)]
+        releases: Vec<String>,
+    },
+    /// Remove from the cache what is old, not pinned any more or unfinished, and not in use.
+    Prune {
+        /// Remove everything that is not in use.
+        #[arg(long)]
+        all: bool,
+    },
 }

@@ -7,10 +7,12 @@ mod environment;
 mod exit;
 mod interrupt;
 mod output;
+mod pins;
 mod proposals;
 mod run;
 mod select;
 mod server;
+mod servers;
 mod show;
 mod unused;
 
@@ -48,5 +50,6 @@ pub fn main() -> ExitCode {
         Command::Show(options) => show::show(&options, &environment, output),
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
+        Command::Servers(options) => servers::servers(&options, &environment, output),
     })
 }

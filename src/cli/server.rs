@@ -7,7 +7,8 @@ use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
-use crate::server::{Pin, Pins, Progress, Release, Server, start};
+use super::pins;
+use crate::server::{Progress, Server, start};
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
 /// the program to end, which is the exit status then. With `is_verbose` it is told also which server
@@ -19,12 +20,9 @@ pub(super) fn with_server(
     output: Output,
     work: impl AsyncFnOnce(&Server) -> ExitStatus,
 ) -> u8 {
-    let Some(pin) = pin(&options.pg) else {
-        output.fail(
-            format_args!("release `{}` is not pinned", options.pg),
-            Some(&pinned()),
-        );
-        return ExitStatus::Invalid.code();
+    let pins = match pins::pins(options.pins.as_deref(), environment, output) {
+        Ok(pins) => pins,
+        Err(status) => return status.code(),
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -39,6 +37,10 @@ pub(super) fn with_server(
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
+        let pin = match pins::pin(options, &pins, output).await {
+            Ok(pin) => pin,
+            Err(status) => return status.code(),
+        };
         let report = |progress| match progress {
             Progress::Chosen(choice) if is_verbose || choice.is_surprising => {
                 output.say(format_args!("-- {choice}"));
@@ -48,7 +50,7 @@ pub(super) fn with_server(
         };
         let server = match or_interrupted(
             &mut signals,
-            start(&options.server, pin, &environment.servers, &report),
+            start(&options.server, &pin, &environment.servers, &report),
         )
         .await
         {
@@ -75,7 +77,7 @@ pub(super) fn with_server(
 }
 
 /// The value of a future, unless a signal comes first.
-async fn or_interrupted<T>(
+pub(super) async fn or_interrupted<T>(
     signals: impl Future<Output = std::io::Result<Interrupt>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Interrupt> {
@@ -84,21 +86,4 @@ async fn or_interrupted<T>(
         Ok(interrupt) = signals => Err(interrupt),
         value = future => Ok(value),
     }
-}
-
-/// The pin that a release, exact or major, names.
-fn pin(name: &str) -> Option<&'static Pin> {
-    let pins = Pins::built_in();
-    match name.parse::<Release>() {
-        Ok(release) => pins.exact(release),
-        Err(_) => name.parse().ok().and_then(|major| pins.major(major)),
-    }
-}
-
-fn pinned() -> String {
-    let releases: Vec<String> = Pins::built_in()
-        .iter()
-        .map(|pin| pin.release.to_string())
-        .collect();
-    format!("pinned are: {}", releases.join(", "))
 }

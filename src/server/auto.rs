@@ -45,7 +45,7 @@ mod containers {
     ) -> Result<Server, Choice> {
         let found = Engine::find(environment.docker_host.as_deref(), ANSWER_LIMIT).await;
         let engine = found.map_err(|error| embedded_since(&error))?;
-        let image = pin.image();
+        let image = pin.image().to_string();
         let has_image = engine.image(&image).await;
         if has_image.map_err(|error| embedded_since(&error))?.is_none() {
             if embedded::is_at_hand(pin, &environment.embedded).await {

@@ -7,6 +7,7 @@ mod database;
 #[cfg(unix)]
 pub mod embedded;
 mod endpoint;
+mod local;
 mod pins;
 mod progress;
 mod provider;
@@ -16,10 +17,14 @@ mod roles;
 mod running;
 #[cfg(feature = "container")]
 mod settings;
+mod version;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
 pub use endpoint::{Address, Endpoint};
-pub use pins::{Client, Package, PackageFile, Pin, Pins, this_platform};
+pub use local::{Local, LocalError};
+pub use pins::{
+    Client, Image, PINS_FILE, Package, PackageFile, Pin, Pins, PinsError, this_platform,
+};
 pub use progress::{Choice, Progress};
 pub use provider::{Environment, ParseProviderError, Provider, StartError, start};
 pub use release::{ParseReleaseError, Release};

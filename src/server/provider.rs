@@ -1,12 +1,14 @@
 //! Where a release runs, as the user names it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::auto;
 #[cfg(feature = "container")]
 use super::container::{self, ContainerError, Engine};
 use super::embedded;
+use super::local::{Local, LocalError};
 use super::pins::Pin;
 use super::progress::Progress;
 use super::running::Server;
@@ -28,6 +30,8 @@ pub enum Provider {
     Container,
     /// Programs that Lockstep fetches and runs by itself.
     Embedded,
+    /// Programs that the user names: the folder they are in, or the one above it.
+    Local(PathBuf),
 }
 
 impl FromStr for Provider {
@@ -39,19 +43,23 @@ impl FromStr for Provider {
             #[cfg(feature = "container")]
             "container" => Ok(Self::Container),
             "embedded" => Ok(Self::Embedded),
-            other => Err(ParseProviderError(other.to_owned())),
+            other => match other.strip_prefix("local:") {
+                Some(directory) if !directory.is_empty() => Ok(Self::Local(directory.into())),
+                _ => Err(ParseProviderError(other.to_owned())),
+            },
         }
     }
 }
 
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
+        match self {
+            Self::Auto => f.write_str("auto"),
             #[cfg(feature = "container")]
-            Self::Container => "container",
-            Self::Embedded => "embedded",
-        })
+            Self::Container => f.write_str("container"),
+            Self::Embedded => f.write_str("embedded"),
+            Self::Local(directory) => write!(f, "local:{}", directory.display()),
+        }
     }
 }
 
@@ -59,13 +67,11 @@ impl fmt::Display for Provider {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "container",
-    error("`{0}` is no server provider: write `auto`, `container` or `embedded`")
+    error("`{0}` is no server provider: write `auto`, `container`, `embedded` or `local:DIR`")
 )]
 #[cfg_attr(
     not(feature = "container"),
-    error(
-        "`{0}` is no server provider: write `auto` or `embedded` (this build has no containers)"
-    )
+    error("`{0}` is no server provider: write `auto`, `embedded` or `local:DIR`")
 )]
 pub struct ParseProviderError(String);
 
@@ -79,6 +85,9 @@ pub enum StartError {
     /// The embedded provider could not start one.
     #[error(transparent)]
     Embedded(#[from] embedded::ServerError),
+    /// The programs that the user named are not what was asked for.
+    #[error(transparent)]
+    Local(#[from] LocalError),
 }
 
 impl StartError {
@@ -89,6 +98,7 @@ impl StartError {
             #[cfg(feature = "container")]
             Self::Container(error) => error.help(),
             Self::Embedded(error) => error.help(),
+            Self::Local(error) => error.help(),
         }
     }
 }
@@ -104,7 +114,7 @@ pub struct Environment {
     pub docker_host: Option<String>,
 }
 
-/// Starts a server of a pinned release.
+/// Starts a server of a pinned release; of programs that the user names, if they are that release.
 ///
 /// # Errors
 ///
@@ -125,6 +135,20 @@ pub async fn start(
             ))
         }
         Provider::Embedded => start_embedded(pin, &environment.embedded, report).await,
+        Provider::Local(directory) => {
+            let local = Local::find(directory).await?;
+            local.must_be(pin.release)?;
+            let report = |progress| report(Progress::Embedded(progress));
+            Ok(Server::Embedded(
+                embedded::start_installed(
+                    pin.release,
+                    local.programs(),
+                    &environment.embedded,
+                    &report,
+                )
+                .await?,
+            ))
+        }
     }
 }
 

@@ -61,11 +61,32 @@ impl TryFrom<String> for Release {
 
 impl Release {
     /// Reads what `postgres --version` prints: `postgres (PostgreSQL) 18.6 (Debian 18.6-1)`.
+    /// A development version, a beta or a release candidate is no release.
     #[must_use]
     pub fn from_version_line(line: &str) -> Option<Self> {
-        let (_, rest) = line.split_once("(PostgreSQL) ")?;
-        rest.split_whitespace().next()?.parse().ok()
+        version_word(line)?.parse().ok()
     }
+
+    /// Reads the same line of any build. A development version, a beta or a release candidate
+    /// counts as the first release of its major version, as PostgreSQL's own `server_version_num`
+    /// has it: `19devel` as 19.0.
+    #[must_use]
+    pub fn of_any_build(line: &str) -> Option<Self> {
+        let word = version_word(line)?;
+        word.parse().ok().or_else(|| {
+            let stage = word.trim_start_matches(|c: char| c.is_ascii_digit());
+            let known = ["devel", "alpha", "beta", "rc"];
+            let is_early = known.iter().any(|name| stage.starts_with(name));
+            let major = word[..word.len() - stage.len()].parse().ok()?;
+            is_early.then_some(Self { major, minor: 0 })
+        })
+    }
+}
+
+/// The version in what `postgres --version` prints.
+pub(super) fn version_word(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("(PostgreSQL) ")?;
+    rest.split_whitespace().next()
 }
 
 #[cfg(test)]
@@ -89,5 +110,21 @@ mod tests {
             None
         );
         assert_eq!(Release::from_version_line("initdb: no"), None);
+    }
+
+    #[test]
+    fn a_development_version_counts_as_the_first_release_of_its_major() {
+        for (version, counts_as) in [
+            ("19devel", Some("19.0")),
+            ("18beta1", Some("18.0")),
+            ("18rc2", Some("18.0")),
+            ("18.6", Some("18.6")),
+            ("18things", None),
+            ("devel", None),
+        ] {
+            let line = format!("postgres (PostgreSQL) {version}\n");
+            let found = Release::of_any_build(&line).map(|release| release.to_string());
+            assert_eq!(found.as_deref(), counts_as, "{version}");
+        }
     }
 }

@@ -20,7 +20,11 @@ fn kill(pid: u32) {
 
 fn assert_gone(folder: &Path) {
     assert!(!folder.exists(), "{} is left", folder.display());
-    assert_eq!(processes_of(folder), [0; 0], "processes are left");
+    assert_eq!(
+        processes_of(folder),
+        Vec::<u32>::new(),
+        "processes are left"
+    );
 }
 
 #[tokio::test]

@@ -8,4 +8,5 @@ mod bench;
 mod database;
 mod end;
 mod fetch;
+mod releases;
 mod start;

@@ -105,6 +105,7 @@ mod tests {
             "postgres:18.6",
             "mirror.example:5000/library/postgres:18.6",
             "mirror.example/postgres:18.6-bookworm",
+            "postgres:18.6@sha256:0123",
         ] {
             assert_eq!(image(name).descriptor(), name);
         }

@@ -62,7 +62,7 @@ async fn start_server(
     pin: &Pin,
     report: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Server, ContainerError> {
-    let image = pin.image();
+    let image = pin.image().to_string();
     let found = match engine.image(&image).await? {
         Some(found) => found,
         None => {

@@ -1,96 +1,27 @@
-//! The cache folder: what is in it appears whole or not at all, made by one run at a time.
+//! The cache folder: who may enter it, and what its parts are called.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::account::Account;
 use super::error::{ServerError, ServerErrorKind, in_cache};
-use super::progress::{Progress, Reporter};
 
-/// How folders that are not finished begin.
-const UNFINISHED: &str = ".unfinished-";
+/// Where the fetched programs are, a folder a package.
+pub(super) const SERVERS: &str = "servers";
 
-/// The right to make things in the cache, for one run at a time. The kernel takes it back when the
-/// run dies.
-#[derive(Debug)]
-pub(super) struct Workshop {
-    cache: PathBuf,
-    _lock: File,
-}
+/// Where the clusters are that servers are copies of, a folder a build of PostgreSQL.
+pub(super) const TEMPLATES: &str = "templates";
 
-impl Workshop {
-    /// Makes the cache folder where it is not there, and waits for the right to make things in it.
-    pub(super) async fn enter(cache: &Path, report: Reporter<'_>) -> Result<Self, ServerError> {
-        make(cache).map_err(in_cache(cache))?;
-        // Once more, now that it is there for certain.
-        check_owner(cache)?;
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(cache.join("lock"))
-            .map_err(in_cache(cache))?;
-        let file = match file.try_lock() {
-            Ok(()) => file,
-            Err(TryLockError::Error(error)) => return Err(in_cache(cache)(error)),
-            Err(TryLockError::WouldBlock) => {
-                report(Progress::Waiting);
-                super::blocking(move || file.lock().map(|()| file))
-                    .await
-                    .map_err(in_cache(cache))?
-            }
-        };
-        let workshop = Self {
-            cache: cache.to_owned(),
-            _lock: file,
-        };
-        workshop.clear();
-        Ok(workshop)
-    }
+/// Where the locks are of what is made, a file each.
+pub(super) const LOCKS: &str = "locks";
 
-    /// A path for an unfinished folder.
-    pub(super) fn unfinished(&self) -> PathBuf {
-        self.cache
-            .join(format!("{UNFINISHED}{:016x}", super::random()))
-    }
-
-    /// A fresh folder for something unfinished. It is removed when it is dropped.
-    pub(super) fn bench(&self) -> Result<tempfile::TempDir, ServerError> {
-        tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .permissions(fs::Permissions::from_mode(0o755))
-            .tempdir_in(&self.cache)
-            .map_err(in_cache(&self.cache))
-    }
-
-    /// Puts what was finished in its place, at once.
-    pub(super) fn publish(&self, finished: &Path, place: &Path) -> Result<(), ServerError> {
-        let parent = place.parent().unwrap_or(&self.cache);
-        make(parent).map_err(in_cache(parent))?;
-        match fs::remove_dir_all(place) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(in_cache(place)(error));
-            }
-            _ => {}
-        }
-        fs::rename(finished, place).map_err(in_cache(place))
-    }
-
-    /// Removes what runs that died left unfinished.
-    fn clear(&self) {
-        for entry in fs::read_dir(&self.cache).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                // What cannot be removed is only in the way of nobody.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-    }
-}
+/// How folders begin that are not finished.
+pub(super) const UNFINISHED: &str = ".unfinished-";
 
 /// Makes a folder that everybody may enter, whatever the umask.
-fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -1,5 +1,6 @@
-# Arguments: folder, program of the package client, its arguments. Standard input: one line, which
-# says that the folder was seen. The client puts what it downloads, and all else, into the folder.
+# Arguments: folder, program of the package client, its arguments, which name the folder. Standard
+# input: one line, which says that the folder was seen. The client puts what it downloads, and all
+# else, into the folder.
 
 IFS= read -r _ <&3 || { stopping=yes; finish; }
 listen
@@ -7,7 +8,7 @@ listen
 shift
 TMPDIR=$folder
 export TMPDIR
-run "$@" --dest "$folder" || fail download
+run "$@" || fail download
 
 echo done
 finish

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::account::Account;
-use crate::server::Release;
+use crate::server::{Client, Release};
 
 /// Why an embedded server could not be had.
 ///
@@ -24,14 +24,30 @@ pub enum ServerErrorKind {
     NotPinned(Release),
     #[error("there is no package of release {release} for {platform}")]
     NoPackage { release: Release, platform: String },
-    #[error("no pip answers, which release {0} is downloaded with")]
-    NoClient(Release),
-    #[error("`{command}` failed:\n{said}")]
-    ClientFailed { command: String, said: String },
+    #[error("no {client} answers, which release {release} is downloaded with")]
+    NoClient { client: Client, release: Release },
+    #[error("`{command}` reaches nothing; it said:\n{said}")]
+    Offline { command: String, said: String },
+    #[error("`{command}` finds no such package; it said:\n{said}")]
+    PackageGone {
+        client: Client,
+        command: String,
+        said: String,
+    },
+    #[error("`{command}` failed; it said:\n{said}")]
+    ClientFailed {
+        client: Client,
+        command: String,
+        said: String,
+    },
     #[error("`{command}` did not end within {} s", limit.as_secs())]
     ClientTooSlow { command: String, limit: Duration },
     #[error("`{command}` did not download {file}")]
-    OtherFile { command: String, file: String },
+    OtherFile {
+        client: Client,
+        command: String,
+        file: String,
+    },
     #[error("the checksum of {file} is {found}, not the pinned {pinned}")]
     ChecksumDiffers {
         file: String,
@@ -88,24 +104,41 @@ impl ServerError {
             Kind::NotPinned(_) => {
                 "Choose a pinned release; `lockstep servers` lists them.".to_owned()
             }
-            Kind::NoPackage { release, .. } => {
-                format!("Install PostgreSQL {release} and put its programs on the PATH.")
-            }
-            Kind::NoClient(release) => format!(
-                "Install Python 3 with pip, or install PostgreSQL {release} and put its programs \
-                 on the PATH."
+            Kind::NoPackage { release, .. } => format!(
+                "Install PostgreSQL {release} and put its programs on the PATH, or name the \
+                 folder of its programs with `--server local:DIR`."
             ),
-            Kind::ClientFailed { .. } | Kind::ClientTooSlow { .. } => {
-                "If this machine is offline, fetch once while it is online: what is fetched is \
-                 kept in the cache folder. The command can be tried by hand."
+            Kind::NoClient { client, release } => {
+                let install = match client {
+                    Client::Pip => "Python 3 with pip",
+                    Client::Npm => "Node.js with npm 7 or newer",
+                };
+                format!(
+                    "Install {install}; or PostgreSQL {release} itself, with its programs on the \
+                     PATH or named with `--server local:DIR`."
+                )
+            }
+            Kind::Offline { .. } => "If this machine has no network, run `lockstep servers fetch` \
+                 once where it has one, with the same cache folder: what is fetched is kept there."
+                .to_owned(),
+            Kind::PackageGone { client, .. } => format!(
+                "See whether {client} is set up to use a registry that lacks it. If it was taken \
+                 down, pin another version in `lockstep-pins.yaml`, or use `--server local:DIR`."
+            ),
+            Kind::ClientFailed { client, .. } => {
+                format!("The command can be tried by hand, to see what {client} needs.")
+            }
+            Kind::ClientTooSlow { .. } => {
+                "Fetch once over a faster line, with `lockstep servers fetch`: what is fetched is \
+                 kept in the cache folder."
                     .to_owned()
             }
-            Kind::OtherFile { .. } => {
-                "See whether pip is set up to use an index that holds other builds.".to_owned()
+            Kind::OtherFile { client, .. } => {
+                format!("See whether {client} is set up to use a registry that holds other builds.")
             }
             Kind::ChecksumDiffers { .. } => {
-                "Nothing of it was kept. See whether pip is set up to use another index or a \
-                 proxy that changes files; never use the file as it is."
+                "Nothing of it was kept. See whether the package client is set up to use another \
+                 registry or a proxy that changes files; never use the file as it is."
                     .to_owned()
             }
             Kind::BadPackage { .. } => "Nothing of it was kept; try again.".to_owned(),

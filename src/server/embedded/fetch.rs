@@ -6,29 +6,32 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::cache::Workshop;
+use super::cache::SERVERS;
+use super::client::PackageClient;
 use super::environment::Environment;
 use super::error::{ServerError, ServerErrorKind, in_cache};
-use super::pip::Pip;
 use super::programs;
 use super::progress::{Progress, Reporter};
-use super::unpack::unpack;
+use super::unpack::{unpack_tarball, unpack_wheel};
+use super::workshop::Workshop;
 use crate::server::{Client, PackageFile, Pin, this_platform};
 
-/// Where the programs of a fetched release are.
-pub(super) fn programs_folder(pin: &Pin, cache: &Path) -> PathBuf {
-    place(pin, cache).join(&pin.package.root).join("bin")
+/// Where the programs of a fetched release are, for a release that has a package.
+pub(super) fn programs_folder(pin: &Pin, cache: &Path) -> Option<PathBuf> {
+    let package = pin.package.as_ref()?;
+    Some(place(pin, cache)?.join(&package.root).join("bin"))
 }
 
-fn place(pin: &Pin, cache: &Path) -> PathBuf {
-    let package = &pin.package;
-    cache.join("servers").join(format!(
+/// The folder of a fetched release, for a release that has a package.
+pub(super) fn place(pin: &Pin, cache: &Path) -> Option<PathBuf> {
+    let package = pin.package.as_ref()?;
+    Some(cache.join(SERVERS).join(format!(
         "{}-{}-{}-{}",
         pin.release,
-        package.name,
+        package.name.replace('/', "-"),
         package.version,
         this_platform()
-    ))
+    )))
 }
 
 /// Downloads, checks and unpacks a release into the cache, unless another run just did.
@@ -38,21 +41,24 @@ pub(super) async fn fetch(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<(), ServerError> {
-    let package = &pin.package;
-    let file = package
-        .file_for_this_platform()
-        .ok_or_else(|| ServerErrorKind::NoPackage {
-            release: pin.release,
-            platform: this_platform(),
-        })?;
-    let workshop = Workshop::enter(cache, report).await?;
-    if programs_folder(pin, cache).join("postgres").is_file() {
+    let no_package = || ServerErrorKind::NoPackage {
+        release: pin.release,
+        platform: this_platform(),
+    };
+    let package = pin.package.as_ref().ok_or_else(no_package)?;
+    let file = package.file_for_this_platform().ok_or_else(no_package)?;
+    let place = place(pin, cache).ok_or_else(no_package)?;
+    let workshop = Workshop::enter(cache, &place, report).await?;
+    let bin = Path::new(&package.root).join("bin");
+    if place.join(&bin).join("postgres").is_file() {
         return Ok(());
     }
-    let client = match package.client {
-        Client::Pip => Pip::find(environment).await,
-    }
-    .ok_or(ServerErrorKind::NoClient(pin.release))?;
+    let client = PackageClient::find(package.client, environment)
+        .await
+        .ok_or(ServerErrorKind::NoClient {
+            client: package.client,
+            release: pin.release,
+        })?;
 
     report(Progress::Fetching {
         release: pin.release,
@@ -64,12 +70,16 @@ pub(super) async fn fetch(
     report(Progress::Unpacking(pin.release));
     let unpacked = bench.join("unpacked");
     let (from, to, pinned) = (bench.join(&file.file), unpacked.clone(), file.clone());
+    let unpack = match package.client {
+        Client::Pip => unpack_wheel,
+        Client::Npm => unpack_tarball,
+    };
     super::blocking(move || {
         check(&from, &pinned)?;
         unpack(&from, &to, &pinned.file)
     })
     .await?;
-    let program = unpacked.join(&package.root).join("bin").join("postgres");
+    let program = unpacked.join(&bin).join("postgres");
     let found = programs::version(&program).await?;
     if found != pin.release {
         return Err(ServerErrorKind::OtherRelease {
@@ -79,7 +89,7 @@ pub(super) async fn fetch(
         }
         .into());
     }
-    workshop.publish(&unpacked, &place(pin, cache))?;
+    workshop.publish(&unpacked)?;
     super::blocking(move || drop(kept)).await;
     Ok(())
 }

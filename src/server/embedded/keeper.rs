@@ -6,13 +6,14 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use super::account::Account;
 use super::environment::Environment;
+use super::lock::lock;
 use super::sweep;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
@@ -93,8 +94,9 @@ pub(super) struct Keeper {
     /// Held open as long as the server is wanted; the kernel closes it when Lockstep dies.
     stdin: Option<ChildStdin>,
     report: watch::Receiver<Report>,
-    /// Never sends; hangs up when the keeper is gone.
-    gone: mpsc::Receiver<()>,
+    /// Never sends; hangs up when the keeper is gone. Nobody contends for the mutex: it makes the
+    /// keeper one that threads can share, so that starts can be spawned.
+    gone: Mutex<mpsc::Receiver<()>>,
     /// Locked while Lockstep lives, so that nobody sweeps the folder.
     lock: Option<File>,
 }
@@ -148,7 +150,7 @@ impl Keeper {
             child,
             stdin,
             report,
-            gone,
+            gone: Mutex::new(gone),
             lock: None,
         })
     }
@@ -181,7 +183,7 @@ impl Keeper {
     /// Locks the folder, which must have been made. `false` if somebody swept it in the instant
     /// between.
     pub(super) fn lock(&mut self) -> io::Result<bool> {
-        self.lock = sweep::lock(&self.folder)?;
+        self.lock = lock(&self.folder)?;
         Ok(self.lock.is_some())
     }
 
@@ -206,7 +208,8 @@ impl Keeper {
         if self.stdin.take().is_none() {
             return;
         }
-        if self.gone.recv_timeout(END_LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+        let gone = self.gone.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if gone.recv_timeout(END_LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
             // The keeper is killed first, so that it does not clean up beside us.
             let _ = self.child.kill();
             sweep::remove(&self.folder);

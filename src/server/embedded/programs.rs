@@ -1,22 +1,57 @@
 //! The server programs of a release: in the cache, on the machine, or yet to be fetched.
 
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
-
-use tokio::process::Command;
 
 use super::cache::check_owner;
 use super::environment::Environment;
-use super::error::{ServerError, ServerErrorKind};
+use super::error::{ServerError, ServerErrorKind, in_cache};
 use super::fetch;
+use super::lock::lock_shared;
 use super::progress::Reporter;
+use crate::server::version::ask_version;
 use crate::server::{Pin, Release};
 
-/// How long a program may take to tell its version.
-const VERSION_LIMIT: Duration = Duration::from_secs(20);
+/// The programs of a release, which nobody removes from the cache while this is there.
+#[derive(Debug)]
+pub(super) struct Programs {
+    /// The folder with `postgres` and `initdb`.
+    pub(super) folder: PathBuf,
+    /// The lock on the folder in the cache. There is none on an installation, nor where the file
+    /// system knows no locks.
+    hold: Option<File>,
+}
 
-/// The folder with `postgres` and `initdb` of exactly the pinned release.
+impl Programs {
+    /// Programs that are not in the cache.
+    pub(super) fn installed(folder: PathBuf) -> Self {
+        Self { folder, hold: None }
+    }
+
+    /// Those of a pin that the cache holds.
+    pub(super) fn in_cache(pin: &Pin, cache: &Path) -> Option<Self> {
+        let folder = fetch::programs_folder(pin, cache)?;
+        let place = fetch::place(pin, cache)?;
+        let hold = match lock_shared(&place) {
+            Ok(Some(lock)) => Some(lock),
+            Ok(None) => return None,
+            Err(_) => None,
+        };
+        folder
+            .join("postgres")
+            .is_file()
+            .then_some(Self { folder, hold })
+    }
+
+    /// Keeps the lock alone.
+    pub(super) fn into_hold(self) -> Option<File> {
+        self.hold
+    }
+}
+
+/// The programs of exactly the pinned release.
 ///
 /// What the cache holds comes first, since it needs no program to be asked; then an installation on
 /// the machine; then it is fetched into the cache.
@@ -25,22 +60,26 @@ pub(super) async fn obtain(
     cache: &Path,
     environment: &Environment,
     report: Reporter<'_>,
-) -> Result<PathBuf, ServerError> {
+) -> Result<Programs, ServerError> {
     check_owner(cache)?;
-    if let Some(found) = find(pin, cache, environment).await {
-        return Ok(found);
+    if let Some(programs) = find(pin, cache, environment).await {
+        return Ok(programs);
     }
     fetch::fetch(pin, cache, environment, report).await?;
-    Ok(fetch::programs_folder(pin, cache))
+    Programs::in_cache(pin, cache).ok_or_else(|| {
+        let gone = io::Error::other("what was fetched was removed at once");
+        in_cache(cache)(gone)
+    })
 }
 
-/// The same folder, if it is there already.
-pub(super) async fn find(pin: &Pin, cache: &Path, environment: &Environment) -> Option<PathBuf> {
-    let in_cache = fetch::programs_folder(pin, cache);
-    if in_cache.join("postgres").is_file() {
-        return Some(in_cache);
+/// The programs of exactly the pinned release, if they are there already.
+pub(super) async fn find(pin: &Pin, cache: &Path, environment: &Environment) -> Option<Programs> {
+    if let Some(programs) = Programs::in_cache(pin, cache) {
+        return Some(programs);
     }
-    installed(pin.release, environment).await
+    installed(pin.release, environment)
+        .await
+        .map(Programs::installed)
 }
 
 /// An installation of exactly this release on the machine.
@@ -62,7 +101,10 @@ async fn installed(release: Release, environment: &Environment) -> Option<PathBu
             continue;
         };
         let folder = program.parent()?;
-        if folder.join("initdb").is_file() && version(&program).await.ok() == Some(release) {
+        if folder.join("initdb").is_file()
+            && let Ok(line) = ask_version(&program).await
+            && Release::from_version_line(&line) == Some(release)
+        {
             return Some(folder.to_owned());
         }
     }
@@ -71,19 +113,22 @@ async fn installed(release: Release, environment: &Environment) -> Option<PathBu
 
 /// Asks a `postgres` program for its version.
 pub(super) async fn version(program: &Path) -> Result<Release, ServerError> {
-    let cannot = |said: String| ServerErrorKind::Program {
+    let cannot = |said| ServerErrorKind::Program {
         program: program.to_owned(),
         said,
     };
-    let output = Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = tokio::time::timeout(VERSION_LIMIT, output)
-        .await
-        .map_err(|_| cannot("it does not answer".to_owned()))?
-        .map_err(|error| cannot(error.to_string()))?;
-    Release::from_version_line(&String::from_utf8_lossy(&output.stdout))
-        .ok_or_else(|| cannot(String::from_utf8_lossy(&output.stderr).trim().to_owned()).into())
+    let line = ask_version(program).await.map_err(cannot)?;
+    Ok(Release::from_version_line(&line).ok_or_else(|| cannot(line))?)
+}
+
+/// Tells builds apart without reading them: the folder of the programs, and when the two that make
+/// a cluster were changed and how long they are.
+pub(super) fn identity(folder: &Path) -> io::Result<String> {
+    let mut text = folder.to_string_lossy().into_owned();
+    for name in ["postgres", "initdb"] {
+        let found = fs::metadata(folder.join(name))?;
+        let (size, seconds, nanoseconds) = (found.size(), found.mtime(), found.mtime_nsec());
+        text += &format!(" {name} {size} {seconds}.{nanoseconds:09}");
+    }
+    Ok(text)
 }

@@ -1,17 +1,19 @@
 //! Starting and stopping a server.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::NoTls;
 
 use super::account::Account;
-use super::cache::check_reach;
+use super::cache::{check_owner, check_reach};
 use super::environment::{Environment, cache_folder};
 use super::error::{ServerError, ServerErrorKind};
 use super::folder::{self, Order, PORT};
 use super::keeper::{Duty, Keeper};
+use super::programs::Programs;
 use super::progress::Reporter;
 use super::{programs, random, secret, sweep, template};
 use crate::server::database::explain;
@@ -33,6 +35,8 @@ pub struct Server {
     endpoint: Endpoint,
     scripted: Endpoint,
     keeper: Keeper,
+    /// Keeps its programs from being removed; behind the keeper, which ends first.
+    _programs: Option<File>,
 }
 
 /// Fetches a pinned release into the cache, unless it is there or installed on the machine, and
@@ -46,7 +50,27 @@ pub async fn fetch(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<PathBuf, ServerError> {
-    programs::obtain(pin, &cache_folder(environment), environment, report).await
+    let programs = programs::obtain(pin, &cache_folder(environment), environment, report).await?;
+    Ok(programs.folder)
+}
+
+/// Makes all that a start of a pinned release takes, so that it needs neither a network nor a cache
+/// that can be written, and gives the folder of the programs.
+///
+/// # Errors
+///
+/// The release can be neither found nor fetched, or does not run here.
+pub async fn prepare(
+    pin: &Pin,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<PathBuf, ServerError> {
+    let cache = cache_folder(environment);
+    check_reach(&cache)?;
+    let programs = programs::obtain(pin, &cache, environment, report).await?;
+    check_reach(&programs.folder)?;
+    template::obtain(pin.release, &programs.folder, &cache, environment, report).await?;
+    Ok(programs.folder)
 }
 
 /// Whether a server of a pinned release can be had without fetching anything.
@@ -97,33 +121,69 @@ pub async fn start(
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
+    swept(environment, async {
+        let cache = cache_folder(environment);
+        check_reach(&cache)?;
+        let programs = programs::obtain(pin, &cache, environment, report).await?;
+        start_server(pin.release, programs, &cache, environment, report).await
+    })
+    .await
+}
+
+/// Starts a server of programs that are somewhere on the machine, for one run, as [`start`] does.
+/// `programs` is the folder with `postgres` and `initdb`, which are release `release`.
+///
+/// # Errors
+///
+/// Each [`ServerErrorKind`] is one; [`ServerError::help`] says what to do about it.
+pub async fn start_installed(
+    release: Release,
+    programs: &Path,
+    environment: &Environment,
+    report: Reporter<'_>,
+) -> Result<Server, ServerError> {
+    swept(environment, async {
+        let cache = cache_folder(environment);
+        check_reach(&cache)?;
+        check_owner(&cache)?;
+        let programs = Programs::installed(programs.to_owned());
+        start_server(release, programs, &cache, environment, report).await
+    })
+    .await
+}
+
+/// Clears away what dead runs left behind, while something starts.
+async fn swept<T>(environment: &Environment, starting: impl Future<Output = T>) -> T {
     let bases = folder::bases(environment);
     let sweeping = tokio::task::spawn_blocking(move || {
         for base in bases {
             sweep::sweep(&base);
         }
     });
-    let server = start_server(pin, environment, report).await;
+    let started = starting.await;
     // A sweep that fails leaves rubbish, which is no reason to have no server.
     let _ = sweeping.await;
-    server
+    started
 }
 
 async fn start_server(
-    pin: &Pin,
+    release: Release,
+    programs: Programs,
+    cache: &Path,
     environment: &Environment,
     report: Reporter<'_>,
 ) -> Result<Server, ServerError> {
-    let cache = cache_folder(environment);
-    let release = pin.release;
-    check_reach(&cache)?;
-    let programs = programs::obtain(pin, &cache, environment, report).await?;
-    check_reach(&programs)?;
-    let template = template::obtain(release, &programs, &cache, environment, report).await?;
+    check_reach(&programs.folder)?;
+    let template = template::obtain(release, &programs.folder, cache, environment, report).await?;
 
     let (superuser, scripted) = (secret(), secret());
-    let arguments = [programs.into_os_string(), template.into_os_string()];
+    let arguments = [
+        programs.folder.clone().into_os_string(),
+        template.cluster.clone().into_os_string(),
+    ];
     let keeper = keep(&arguments, environment).await?;
+    // It has been copied.
+    drop(template);
     wait_until_ready(&keeper).await?;
 
     let endpoint = |user: &str, password| Endpoint {
@@ -147,6 +207,7 @@ async fn start_server(
         endpoint: endpoint(SUPERUSER, superuser),
         scripted: endpoint(SCRIPTED, scripted),
         keeper,
+        _programs: programs.into_hold(),
     })
 }
 

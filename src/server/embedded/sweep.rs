@@ -1,7 +1,6 @@
-//! Folders of servers: their names, their locks, and the clearing away of those whose run is dead.
+//! Folders of servers: their names, and the clearing away of those whose run is dead.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::account::Account;
+use super::lock::lock;
 
 /// How every server's folder is named: this and 16 hexadecimal digits.
 const PREFIX: &str = "lockstep-";
@@ -17,28 +17,6 @@ const PREFIX: &str = "lockstep-";
 /// The name for a new folder.
 pub(super) fn folder_name(random: u64) -> String {
     format!("{PREFIX}{random:016x}")
-}
-
-/// Locks a folder for as long as the file is held; the kernel lets go when its holder dies.
-/// `None` if somebody else has the lock or the folder is gone.
-pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
-    let file = match File::open(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(error)) => return Err(error),
-        Ok(()) => {}
-    }
-    // Whoever had the lock before may have removed the folder.
-    let same = fs::symlink_metadata(folder)
-        .ok()
-        .zip(file.metadata().ok())
-        .is_some_and(|(named, open)| {
-            named.is_dir() && (named.dev(), named.ino()) == (open.dev(), open.ino())
-        });
-    Ok(same.then_some(file))
 }
 
 /// Clears away what dead runs left in `base`. Runs that go on are left alone: they hold the locks

@@ -1,8 +1,9 @@
 //! The cluster that every server of a release is a copy of, made once and kept in the cache.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,12 +11,15 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::account::Account;
-use super::cache::Workshop;
+use super::cache::{TEMPLATES, make};
 use super::environment::Environment;
 use super::error::{ServerError, in_cache};
 use super::folder::Order;
 use super::keeper::Duty;
+use super::lock::lock_shared;
+use super::programs::identity;
 use super::progress::{Progress, Reporter};
+use super::workshop::Workshop;
 use crate::server::Release;
 use crate::server::roles::{self, SUPERUSER};
 
@@ -32,6 +36,33 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// no secret, so this is none either.
 pub(super) const PASSWORD: &str = "of-the-template";
 
+/// The file in a template's folder that names the folder of the programs it was made with.
+const PROGRAMS: &str = "programs";
+
+/// A cluster to copy, which nobody removes from the cache while this is there.
+#[derive(Debug)]
+pub(super) struct Template {
+    /// The folder of the cluster.
+    pub(super) cluster: PathBuf,
+    /// The lock on it; there is none where the file system knows no locks.
+    _hold: Option<File>,
+}
+
+impl Template {
+    fn in_cache(place: &Path) -> Option<Self> {
+        let hold = match lock_shared(place) {
+            Ok(Some(lock)) => Some(lock),
+            Ok(None) => return None,
+            Err(_) => None,
+        };
+        let cluster = place.join("cluster");
+        cluster.is_dir().then_some(Self {
+            cluster,
+            _hold: hold,
+        })
+    }
+}
+
 /// A template for these programs.
 pub(super) async fn obtain(
     release: Release,
@@ -39,16 +70,15 @@ pub(super) async fn obtain(
     cache: &Path,
     environment: &Environment,
     report: Reporter<'_>,
-) -> Result<PathBuf, ServerError> {
-    let place = cache
-        .join("templates")
-        .join(format!("{release}-{}", key(release, programs)));
-    if place.is_dir() {
-        return Ok(place);
+) -> Result<Template, ServerError> {
+    let name = name(release, programs).map_err(in_cache(programs))?;
+    let place = cache.join(TEMPLATES).join(name);
+    if let Some(template) = Template::in_cache(&place) {
+        return Ok(template);
     }
-    let workshop = Workshop::enter(cache, report).await?;
-    if place.is_dir() {
-        return Ok(place);
+    let workshop = Workshop::enter(cache, &place, report).await?;
+    if let Some(template) = Template::in_cache(&place) {
+        return Ok(template);
     }
     report(Progress::MakingCluster(release));
     let account = match Account::caller() {
@@ -73,28 +103,46 @@ pub(super) async fn obtain(
     let kept = order.place().await?;
     let bench = workshop.bench()?;
     let finished = bench.path().join("template");
-    let (from, to) = (kept.folder().join("data"), finished.clone());
+    make(&finished).map_err(in_cache(&finished))?;
+    fs::write(finished.join(PROGRAMS), programs.as_os_str().as_bytes())
+        .map_err(in_cache(&finished))?;
+    let (from, to) = (kept.folder().join("data"), finished.join("cluster"));
     super::blocking(move || copy(&from, &to))
         .await
         .map_err(in_cache(cache))?;
     super::blocking(move || drop(kept)).await;
-    workshop.publish(&finished, &place).map(|()| place)
+    workshop.publish(&finished)?;
+    Template::in_cache(&place).ok_or_else(|| {
+        let gone = io::Error::other("the cluster was removed as soon as it was made");
+        in_cache(&place)(gone)
+    })
 }
 
-/// What two templates must have in common to be the same.
-fn key(release: Release, programs: &Path) -> String {
+/// The folder of the programs that a template was made with, if the template would still be the one
+/// for them: neither they nor the settings have changed since.
+pub(super) fn programs_of(place: &Path) -> Option<PathBuf> {
+    let text = fs::read(place.join(PROGRAMS)).ok()?;
+    let programs = PathBuf::from(OsString::from_vec(text));
+    let own = place.file_name()?.to_str()?;
+    let release = own.rsplit_once('-')?.0.parse().ok()?;
+    (name(release, &programs).ok()? == own).then_some(programs)
+}
+
+/// What a template is called: the release, and a digest of all that makes it what it is.
+fn name(release: Release, programs: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     for part in [
         SETTINGS,
         ACCESS,
         &roles_sql(release),
         include_str!("template.sh"),
-        &programs.to_string_lossy(),
+        &identity(programs)?,
     ] {
         hasher.update(part);
         hasher.update([0]);
     }
-    super::hex(&hasher.finalize()[..8])
+    let digest = super::hex(&hasher.finalize()[..8]);
+    Ok(format!("{release}-{digest}"))
 }
 
 /// Makes the role that scripted sessions have.

@@ -6,7 +6,7 @@ listen
 
 init() {
     run "$@" --pgdata "$folder/data" --username "$superuser" --locale C --encoding UTF8 \
-        --no-sync --no-instructions --auth reject
+        --no-sync --auth reject
 }
 superuser=$3
 as=
