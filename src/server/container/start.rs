@@ -39,6 +39,7 @@ pub struct Server {
     release: Release,
     endpoint: Endpoint,
     scripted: Endpoint,
+    engine: Engine,
     held: Held,
     /// Why it has ended by itself.
     ended: watch::Receiver<Option<String>>,
@@ -92,12 +93,13 @@ async fn start_server(
         release: pin.release,
         endpoint: endpoint(SUPERUSER, superuser),
         scripted: endpoint(SCRIPTED, scripted),
+        engine: engine.clone(),
         held,
         ended,
         _watching: watching,
     };
     let client = server
-        .wait_until_ready(engine, &endpoint(SUPERUSER, initial), port)
+        .wait_until_ready(&endpoint(SUPERUSER, initial), port)
         .await?;
     server.settle(&client, &image).await?;
     Ok(server)
@@ -203,16 +205,18 @@ impl Server {
 
     /// Removes the container.
     pub async fn stop(self) {
-        self.held.remove().await;
+        // The engine may have been making a container yet for a run that was killed just before
+        // this one started.
+        tokio::join!(self.held.remove(), sweep(&self.engine));
     }
 
     /// Connects as soon as the server lets itself be connected to.
     async fn wait_until_ready(
         &self,
-        engine: &Engine,
         endpoint: &Endpoint,
         port: u16,
     ) -> Result<Client, ContainerError> {
+        let engine = &self.engine;
         let mut ended = self.ended.clone();
         let container = self.container();
         tokio::select! {
