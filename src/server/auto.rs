@@ -1,8 +1,7 @@
 //! What `auto` chooses: what is at hand already, and what has to be fetched only then.
 
-use super::embedded;
 use super::pins::Pin;
-use super::progress::{Choice, Progress};
+use super::progress::Progress;
 use super::provider::{Environment, StartError, start_embedded};
 use super::running::Server;
 
@@ -29,7 +28,9 @@ mod containers {
     use std::time::Duration;
 
     use super::super::container::{self, ContainerError, ContainerErrorKind, Engine};
-    use super::{Choice, Environment, Pin, Progress, Server, embedded};
+    use super::super::embedded;
+    use super::super::progress::Choice;
+    use super::{Environment, Pin, Progress, Server};
 
     /// How long an engine may take to answer; one that runs takes a few milliseconds.
     const ANSWER_LIMIT: Duration = Duration::from_secs(2);

@@ -49,7 +49,10 @@ impl Engine {
             .map_err(|error| none(error.to_string()))?;
         tokio::time::timeout(limit, docker.ping())
             .await
-            .map_err(|_| none(format!("silent for {} s", limit.as_secs())))?
+            .map_err(|_| ContainerErrorKind::SilentEngine {
+                address: address.clone(),
+                limit,
+            })?
             .map_err(|error| none(said(&error)))?;
         Ok(Self { docker })
     }

@@ -19,6 +19,8 @@ pub struct ContainerError(Box<ContainerErrorKind>);
 pub enum ContainerErrorKind {
     #[error("no container engine answers at {address}: {why}")]
     NoEngine { address: String, why: String },
+    #[error("the container engine at {address} did not answer within {} s", limit.as_secs())]
+    SilentEngine { address: String, limit: Duration },
     #[error("the container engine at {address} is on another machine")]
     Remote { address: String },
     #[error("the image {image} cannot be pulled: {why}")]
@@ -62,6 +64,9 @@ impl ContainerError {
                 "Start Docker, or set DOCKER_HOST to the engine's socket (for Podman: \
                  unix://$XDG_RUNTIME_DIR/podman/podman.sock); {EMBEDDED}."
             ),
+            Kind::SilentEngine { .. } => {
+                format!("See whether `docker version` answers; {EMBEDDED}.")
+            }
             Kind::Remote { .. } => format!(
                 "A server's port is published on the loopback address of the engine's machine only, \
                  so use an engine on this machine; {EMBEDDED}."
