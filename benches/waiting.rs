@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             embedded::start(pin, &environment, &|progress| eprintln!("{progress}")).await?,
         );
         let measured = measure(&server).await;
-        server.stop().await;
+        server.stop().await.expect("nothing is left");
         measured
     })
 }

@@ -13,7 +13,7 @@ use lockstep::server::{
 };
 use testcontainers_modules::testcontainers::bollard::Docker;
 use testcontainers_modules::testcontainers::core::client::docker_client_instance;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 /// No condition takes this long unless something is broken.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -33,6 +33,7 @@ fn environment() -> Environment {
             servers: None,
         },
         docker_host: std::env::var("DOCKER_HOST").ok(),
+        external: lockstep::server::external::Environment::default(),
     }
 }
 
@@ -80,9 +81,7 @@ async fn is_there(docker: &Docker, container: &str) -> bool {
 }
 
 async fn try_connect(endpoint: &Endpoint) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) = endpoint.config("postgres").connect(NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
+    endpoint.connect(&endpoint.database).await
 }
 
 async fn connect(endpoint: &Endpoint) -> Client {
@@ -135,8 +134,8 @@ async fn it_is_set_up_as_an_embedded_server_is() {
         assert_eq!(differ, [("", ""); 0], "in a container, and embedded: {sql}");
         assert_eq!(one.lines().count(), other.lines().count(), "{sql}");
     }
-    container.stop().await;
-    embedded.stop().await;
+    container.stop().await.expect("it is removed");
+    embedded.stop().await.expect("it is removed");
 }
 
 #[tokio::test]
@@ -156,7 +155,7 @@ async fn its_data_lies_in_memory_and_makes_no_volume() {
         folders.iter().any(|folder| data.starts_with(folder)),
         "{data} is not in {folders:?}"
     );
-    server.stop().await;
+    server.stop().await.expect("it is removed");
 }
 
 /// The address other machines reach this one at, if it has one.
@@ -202,7 +201,7 @@ async fn its_port_is_published_on_the_loopback_address_alone() {
             TcpStream::connect_timeout(&SocketAddr::new(address, port), Duration::from_secs(2));
         assert!(reached.is_err(), "{address}:{port} answers");
     }
-    server.stop().await;
+    server.stop().await.expect("it is removed");
 }
 
 #[tokio::test]
@@ -229,8 +228,8 @@ async fn passwords_are_of_the_run_and_of_the_role() {
     assert!(!shown.contains(&one.endpoint().password), "{shown}");
     let scripted = &one.scripted_endpoint().password;
     assert!(!shown.contains(scripted), "{shown}");
-    one.stop().await;
-    other.stop().await;
+    one.stop().await.expect("it is removed");
+    other.stop().await.expect("it is removed");
 }
 
 #[tokio::test]
@@ -264,7 +263,7 @@ async fn what_a_scenario_brings_can_neither_run_programs_nor_read_files() {
         "{seen}"
     );
     databases.remove(&database).await.expect("it can drop");
-    server.stop().await;
+    server.stop().await.expect("it is removed");
 }
 
 #[tokio::test]
@@ -320,7 +319,11 @@ async fn break_off() {
         let (provider, pin, environment) = (Provider::Container, pin(), environment());
         let starting = start(&provider, &pin, &environment, &|_| {});
         if let Ok(started) = tokio::time::timeout(after, starting).await {
-            started.expect("it starts").stop().await;
+            started
+                .expect("it starts")
+                .stop()
+                .await
+                .expect("it is removed");
         }
         assert_eq!(own_containers(&docker).await, [""; 0], "after {after:?}");
     }
@@ -355,6 +358,6 @@ async fn a_container_that_somebody_kills_is_noticed() {
         assert!(began.elapsed() < LIMIT, "it was not noticed");
     };
     assert!(why.contains("ready to accept connections"), "{why}");
-    server.stop().await;
+    server.stop().await.expect("it is removed");
     assert!(!is_there(&docker, &name).await);
 }

@@ -71,12 +71,13 @@ pub(super) struct Selection {
 /// On which server, and how long.
 #[derive(Debug, Args)]
 pub(super) struct ServerOptions {
-    /// The release to replay on: a major version or an exact one. [default: 18, or the release in
-    /// the folder of `local:DIR`]
+    /// The release to replay on: a major version or an exact one. [default: 18, the release in the
+    /// folder of `local:DIR`, or what the server behind a URL runs]
     #[arg(long, value_name = "RELEASE")]
     pub pg: Option<String>,
-    /// Where the server runs: `auto`, `container`, `embedded`, or `local:DIR` with the folder of the
-    /// programs of any build.
+    /// Where the server runs: `auto`, `container`, `embedded`, `local:DIR` with the folder of the
+    /// programs of any build, or the URL of a server that is there, such as
+    /// `postgresql://user@host/`, with the password in PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// A file of pins that stand in the place of those built in.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::{self, embedded};
+use crate::server::{self, embedded, external};
 
 /// What the environment says.
 #[derive(Debug)]
@@ -12,7 +12,8 @@ pub(super) struct Environment {
     /// `NO_COLOR`: no colour unless asked for.
     pub no_color: bool,
     /// What servers have to know: `LOCKSTEP_CACHE`, where fetched ones are kept, `XDG_CACHE_HOME`,
-    /// `HOME` and `PATH`; `DOCKER_HOST`, which the container engine's client also reads by itself.
+    /// `HOME` and `PATH`; `DOCKER_HOST`, which the container engine's client also reads by itself;
+    /// what a connection URL leaves out, in the variables that `psql` knows.
     pub servers: server::Environment,
     /// The folder the program was started in.
     pub directory: PathBuf,
@@ -23,6 +24,7 @@ impl Environment {
     pub(super) fn of_process() -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let folder = |name| variable(name).map(PathBuf::from);
+        let text = |name| variable(name).and_then(|value| value.into_string().ok());
         Self {
             ci: variable("CI").is_some_and(|value| value != "false" && value != "0"),
             no_color: variable("NO_COLOR").is_some(),
@@ -37,6 +39,20 @@ impl Environment {
                 },
                 docker_host: variable("DOCKER_HOST")
                     .map(|value| value.to_string_lossy().into_owned()),
+                external: external::Environment {
+                    host: text("PGHOST"),
+                    port: text("PGPORT"),
+                    user: text("PGUSER"),
+                    password: text("PGPASSWORD"),
+                    password_file: folder("PGPASSFILE")
+                        .or_else(|| folder("HOME").map(|home| home.join(".pgpass"))),
+                    database: text("PGDATABASE"),
+                    ssl_mode: text("PGSSLMODE"),
+                    ssl_root_cert: text("PGSSLROOTCERT"),
+                    ssl_cert: text("PGSSLCERT"),
+                    ssl_key: text("PGSSLKEY"),
+                    connect_timeout: text("PGCONNECT_TIMEOUT"),
+                },
             },
             directory: std::env::current_dir().unwrap_or_default(),
         }

@@ -18,6 +18,7 @@ mod unused;
 
 pub use exit::{ExitStatus, exit_status};
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -26,14 +27,21 @@ use args::{Arguments, Command};
 use environment::Environment;
 use output::Output;
 
+use crate::server::external::redact;
+
 /// Runs the program with the arguments and the environment of the process.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(refusal) => {
-            // Nobody is there to tell when it cannot be printed.
-            let _ = refusal.print();
+            // It repeats what was typed. Nobody is there to tell when it cannot be printed.
+            let text = refusal.to_string();
+            if text.contains("://") && refusal.use_stderr() {
+                let _ = io::stderr().write_all(redact(&text).as_bytes());
+            } else {
+                let _ = refusal.print();
+            }
             let is_mistake = refusal.use_stderr();
             return if is_mistake {
                 ExitStatus::Invalid

@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use super::args::Color;
 use super::environment::Environment;
 use crate::scenario::{Diagnostic, RenderStyle, render};
+use crate::server::external::redact;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -43,9 +44,10 @@ impl Output {
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
-    /// Says something about what the program does.
+    /// Says something about what the program does. It may be about what somebody has typed: of
+    /// connection URLs only what is no secret is said.
     pub(super) fn say(self, text: impl Display) {
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{}", redact(&text.to_string()));
     }
 
     /// Says what went wrong, and what to do about it.

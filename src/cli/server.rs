@@ -1,5 +1,6 @@
 //! What the commands that need a server have in common: start one, end it, whatever happens.
 
+use std::fmt;
 use std::future::Future;
 
 use super::args::ServerOptions;
@@ -8,7 +9,9 @@ use super::exit::ExitStatus;
 use super::interrupt::{Interrupt, interrupt};
 use super::output::Output;
 use super::pins;
-use crate::server::{Progress, Server, start};
+use crate::server::{
+    ParseReleaseError, Pin, Pins, Progress, Provider, Server, StartError, external, start,
+};
 
 /// Starts the server that is asked for, lets `work` use it, and ends it: also when a signal asks
 /// the program to end, which is the exit status then. With `is_verbose` it is told also which server
@@ -37,8 +40,8 @@ pub(super) fn with_server(
     runtime.block_on(async {
         let signals = interrupt();
         tokio::pin!(signals);
-        let pin = match pins::pin(options, &pins, output).await {
-            Ok(pin) => pin,
+        let meant = match Meant::by(options, &pins, output).await {
+            Ok(meant) => meant,
             Err(status) => return status.code(),
         };
         let report = |progress| match progress {
@@ -48,32 +51,94 @@ pub(super) fn with_server(
             Progress::Chosen(_) => {}
             progress => output.say(format_args!("-- {progress} …")),
         };
-        let server = match or_interrupted(
-            &mut signals,
-            start(&options.server, &pin, &environment.servers, &report),
-        )
-        .await
-        {
-            Ok(Ok(server)) => server,
-            Ok(Err(error)) => {
-                output.fail(
-                    format_args!("failed to start PostgreSQL {}: {error}", pin.release),
-                    error.help().as_deref(),
-                );
-                return ExitStatus::Server.code();
-            }
-            Err(interrupt) => return interrupt.exit_code(),
-        };
+        let server =
+            match or_interrupted(&mut signals, meant.start(options, environment, &report)).await {
+                Ok(Ok(server)) => server,
+                Ok(Err(error)) => {
+                    output.fail(
+                        format_args!("failed to {meant}: {error}"),
+                        error.help().as_deref(),
+                    );
+                    return if error.is_mistake() {
+                        ExitStatus::Invalid
+                    } else {
+                        ExitStatus::Server
+                    }
+                    .code();
+                }
+                Err(interrupt) => return interrupt.exit_code(),
+            };
+        for note in server.notes() {
+            output.say(format_args!("-- {note}"));
+        }
         let status = or_interrupted(&mut signals, work(&server)).await;
-        server.stop().await;
+        if let Err(left) = server.stop().await {
+            output.say(format_args!(
+                "-- something is left on the server, for the next run to remove: {left}"
+            ));
+        }
         match status {
             Ok(status) => status.code(),
             Err(interrupt) => {
-                output.say("-- interrupted; the server has been ended");
+                output.say("-- interrupted; nothing is left running");
                 interrupt.exit_code()
             }
         }
     })
+}
+
+/// The server that the command line means.
+enum Meant<'a> {
+    /// One to be started.
+    Pinned(Pin),
+    /// One that is there.
+    External(&'a external::ConnectionUrl, Option<external::WantedRelease>),
+}
+
+impl<'a> Meant<'a> {
+    async fn by(
+        options: &'a ServerOptions,
+        pins: &Pins,
+        output: Output,
+    ) -> Result<Self, ExitStatus> {
+        let Provider::External(url) = &options.server else {
+            return pins::pin(options, pins, output).await.map(Self::Pinned);
+        };
+        let asked = options.pg.as_deref();
+        match asked.map(str::parse).transpose() {
+            Ok(wanted) => Ok(Self::External(url, wanted)),
+            Err(error) => {
+                let error: ParseReleaseError = error;
+                output.fail(error, Some("a major version such as 18 will do, too"));
+                Err(ExitStatus::Invalid)
+            }
+        }
+    }
+
+    async fn start(
+        &self,
+        options: &ServerOptions,
+        environment: &Environment,
+        report: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<Server, StartError> {
+        match self {
+            Self::Pinned(pin) => start(&options.server, pin, &environment.servers, report).await,
+            Self::External(url, asked) => {
+                let server = external::start(url, *asked, &environment.servers.external).await?;
+                Ok(Server::External(server))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Meant<'_> {
+    /// Reads well after "failed to".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pinned(pin) => write!(f, "start PostgreSQL {}", pin.release),
+            Self::External(..) => f.write_str("use the server"),
+        }
+    }
 }
 
 /// The value of a future, unless a signal comes first.

@@ -11,7 +11,7 @@ use super::trouble::tell;
 use crate::scenario::{
     Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, SessionIndex, Span, SqlText,
 };
-use crate::server::{CaseDatabase, Databases, Endpoint};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint};
 use crate::transcript::Answer;
 use crate::wire::{self, ConnectError, Startup};
 
@@ -156,11 +156,11 @@ impl Stage {
                 .databases
                 .with_superuser_settings(database, &reserved)
                 .await;
-            set.map_err(|error| Trouble::Server(tell(&error)))?;
+            set.map_err(|error| denied(replay.scenario, session, &error))?;
         }
         let connected = tokio::time::timeout(
             replay.limit,
-            wire::connect(&self.scripted.address, &startup),
+            wire::connect_with_tls(&self.scripted.address, &self.scripted.tls, &startup),
         )
         .await;
         if !reserved.is_empty() {
@@ -246,6 +246,29 @@ fn refused(scenario: &Scenario, session: Option<&Session>, error: &ConnectError)
             label: "the server refuses this setting".to_owned(),
             related: Vec::new(),
             help: refusal.hint.clone(),
+        }),
+        _ => Trouble::Server(tell(error)),
+    }
+}
+
+/// A setting that only a superuser may set, where Lockstep's role is none.
+fn denied(scenario: &Scenario, session: Option<&Session>, error: &DatabaseError) -> Trouble {
+    let reserved = session
+        .into_iter()
+        .flat_map(|session| &session.settings)
+        .find(|setting| SUPERUSER_SETTINGS.contains(&setting.name.value.as_str()));
+    match (error.denial(), reserved) {
+        (Some(message), Some(setting)) => Trouble::Invalid(Diagnostic {
+            source: scenario.source.clone(),
+            message,
+            span: setting.name.span,
+            label: "this needs a server on which Lockstep is a superuser".to_owned(),
+            related: Vec::new(),
+            help: Some(format!(
+                "connect as a superuser, or leave it out; on PostgreSQL 15 and later a superuser \
+                 can also allow it: GRANT SET ON PARAMETER {} TO the role of the URL",
+                setting.name.value
+            )),
         }),
         _ => Trouble::Server(tell(error)),
     }

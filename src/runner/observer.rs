@@ -1,7 +1,7 @@
 //! The connection that asks the server who waits for whom.
 
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error, NoTls, Statement};
+use tokio_postgres::{Client, Error, Statement};
 
 use super::blocking::{SeenBlocker, Sighting};
 use super::cast::Cast;
@@ -39,9 +39,7 @@ impl Observer {
     /// Connects to the server's maintenance database, so that nothing the observer does can be
     /// seen in a case's own.
     pub(crate) async fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
-        let (client, connection) = endpoint.config("postgres").connect(NoTls).await?;
-        // It ends with the client. Its errors are also those of the questions under way.
-        tokio::spawn(connection);
+        let client = endpoint.connect(&endpoint.database).await?;
         let look = client.prepare_typed(LOOK, &[Type::INT4_ARRAY]).await?;
         Ok(Self { client, look })
     }

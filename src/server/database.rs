@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::endpoint::Endpoint;
+use super::settings;
 use crate::scenario::SUPERUSER_SETTINGS;
+
+/// Tells the databases of this process apart, whoever makes them.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The connection that creates and drops cases' databases on one server.
 #[derive(Debug)]
@@ -16,11 +20,10 @@ pub struct Databases {
     client: Client,
     /// The role that owns the databases.
     owner: String,
-    /// `STRATEGY` where the server knows it.
-    strategy: &'static str,
-    /// Tells this run's databases from those of other runs on the same server.
-    run: u64,
-    next: AtomicU64,
+    /// What makes the databases alike, whatever the server's defaults are.
+    alike: &'static str,
+    /// What the server's defaults do not give to a database, as `SET` says it.
+    settings: Vec<String>,
 }
 
 /// The database of one case. It is not dropped with this value: see [`Databases::remove`].
@@ -39,6 +42,15 @@ pub struct DatabaseError {
     cause: tokio_postgres::Error,
 }
 
+impl DatabaseError {
+    /// What the server said, if it refused because Lockstep's role lacks the right.
+    #[must_use]
+    pub fn denial(&self) -> Option<String> {
+        let lacks = self.cause.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
+        lacks.then(|| explain(&self.cause))
+    }
+}
+
 impl Databases {
     /// Connects with the rights to create databases, for `owner`.
     ///
@@ -47,46 +59,68 @@ impl Databases {
     /// The server does not let this endpoint in.
     pub async fn connect(endpoint: &Endpoint, owner: &str) -> Result<Self, DatabaseError> {
         let what = "connecting to create databases";
-        let client = connect(endpoint, "postgres").await.map_err(failed(what))?;
-        let version = client
-            .query_one("SELECT current_setting('server_version_num')::int4", &[])
+        let client = endpoint
+            .connect(&endpoint.database)
             .await
-            .map_err(failed(what))?
-            .get::<_, i32>(0);
+            .map_err(failed(what))?;
+        // The lock says that this run lives: see `external::sweep`.
+        let row = client
+            .query_one(
+                "SELECT current_setting('server_version_num')::int4,
+                        current_setting('fsync')::bool, pg_try_advisory_lock_shared($1)",
+                &[&endpoint.run.cast_signed()],
+            )
+            .await
+            .map_err(failed(what))?;
+        let (version, durable): (i32, bool) = (row.get(0), row.get(1));
+        let settings = settings::missing(&client).await.map_err(failed(what))?;
         Ok(Self {
             endpoint: endpoint.clone(),
             client,
             owner: owner.to_owned(),
-            // Copying files is quicker than logging each block, where both can be had.
-            strategy: if version >= 150_000 {
-                "STRATEGY file_copy"
-            } else {
-                ""
+            alike: match (version >= 150_000, durable) {
+                // Copying files is quicker than logging each block, where nothing is flushed.
+                (true, false) => "LOCALE_PROVIDER libc STRATEGY file_copy",
+                (true, true) => "LOCALE_PROVIDER libc",
+                (false, _) => "",
             },
-            run: run_number(),
-            next: AtomicU64::new(1),
+            settings,
         })
     }
 
-    /// Creates an empty database with the C locale and UTF-8, owned by the scripted role.
+    /// Creates an empty database with the C locale and UTF-8, owned by the scripted role. Sessions
+    /// in it begin with the same settings on every server.
     ///
     /// # Errors
     ///
     /// The server refuses.
     pub async fn create(&self) -> Result<CaseDatabase, DatabaseError> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let name = format!("lockstep_{:016x}_{number}", self.run);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}{number}", prefix(self.endpoint.run));
         self.execute(
             &format!("creating database {name}"),
             &format!(
                 "CREATE DATABASE {name} OWNER {} TEMPLATE template0 ENCODING 'UTF8' \
                  LC_COLLATE 'C' LC_CTYPE 'C' {}",
                 identifier(&self.owner),
-                self.strategy
+                self.alike
             ),
         )
         .await?;
-        Ok(CaseDatabase { name })
+        let database = CaseDatabase { name };
+        if !self.settings.is_empty() {
+            let set: String = self
+                .settings
+                .iter()
+                .map(|set| format!("ALTER DATABASE {} SET {set}; ", database.name))
+                .collect();
+            if let Err(error) = self.execute("giving a database its settings", &set).await {
+                // The first error says why; the next run on the server removes what is left.
+                let _ = self.remove(&database).await;
+                return Err(error);
+            }
+        }
+        Ok(database)
     }
 
     /// Drops a database, whoever is still connected to it and whatever transactions were left
@@ -96,29 +130,7 @@ impl Databases {
     ///
     /// The server refuses.
     pub async fn remove(&self, database: &CaseDatabase) -> Result<(), DatabaseError> {
-        let name = &database.name;
-        let what = format!("dropping database {name}");
-        let prepared = self
-            .client
-            .query(
-                "SELECT gid FROM pg_prepared_xacts WHERE database = $1",
-                &[name],
-            )
-            .await
-            .map_err(failed(&what))?;
-        if !prepared.is_empty() {
-            // They can only be ended from inside, and would keep the database.
-            let inside = connect(&self.endpoint, name).await.map_err(failed(&what))?;
-            for row in prepared {
-                let end = format!("ROLLBACK PREPARED {}", literal(row.get(0)));
-                inside.batch_execute(&end).await.map_err(failed(&what))?;
-            }
-        }
-        self.execute(
-            &what,
-            &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
-        )
-        .await
+        drop_database(&self.client, &self.endpoint, &database.name).await
     }
 
     /// Gives the scripted role settings in a database that only a superuser may set. Connections
@@ -180,12 +192,44 @@ impl Databases {
     }
 }
 
-/// Connects; the connection ends when the client is dropped.
-async fn connect(endpoint: &Endpoint, database: &str) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) = endpoint.config(database).connect(NoTls).await?;
-    // Its errors are also those of the calls in flight.
-    tokio::spawn(connection);
-    Ok(client)
+/// What the names of a run's databases begin with.
+pub(super) fn prefix(run: u64) -> String {
+    format!("lockstep_{run:016x}_")
+}
+
+/// Drops a database whose name needs no quoting, with the transactions that are prepared in it.
+pub(super) async fn drop_database(
+    client: &Client,
+    endpoint: &Endpoint,
+    name: &str,
+) -> Result<(), DatabaseError> {
+    let what = format!("dropping database {name}");
+    let prepared = client
+        .query(
+            "SELECT gid, owner::text FROM pg_prepared_xacts WHERE database = $1",
+            &[&name],
+        )
+        .await
+        .map_err(failed(&what))?;
+    if !prepared.is_empty() {
+        // They can only be ended from inside, by who prepared them, and would keep the database.
+        let inside = endpoint.connect(name).await.map_err(failed(&what))?;
+        for row in prepared {
+            let (transaction, owner): (&str, &str) = (row.get(0), row.get(1));
+            let become_owner = format!("SET ROLE {}", identifier(owner));
+            // In statements of their own: neither may be in a transaction with the other.
+            for sql in [
+                become_owner,
+                format!("ROLLBACK PREPARED {}", literal(transaction)),
+            ] {
+                inside.batch_execute(&sql).await.map_err(failed(&what))?;
+            }
+        }
+    }
+    client
+        .batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+        .await
+        .map_err(failed(&what))
 }
 
 fn failed(what: &str) -> impl FnOnce(tokio_postgres::Error) -> DatabaseError {
@@ -213,19 +257,12 @@ pub(super) fn explain(error: &tokio_postgres::Error) -> String {
     text
 }
 
-/// A number that no other run on the same server has: when it began, and which process it is.
-fn run_number() -> u64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |now| now.as_nanos());
-    let mixed = now ^ (u128::from(std::process::id()) << 40);
-    u64::try_from(mixed & u128::from(u64::MAX)).unwrap_or(0)
-}
-
-fn identifier(name: &str) -> String {
+/// A name, quoted.
+pub(super) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn literal(value: &str) -> String {
+/// A text, quoted.
+pub(super) fn literal(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }

@@ -2,11 +2,14 @@
 
 mod auto;
 #[cfg(feature = "container")]
+mod conf;
+#[cfg(feature = "container")]
 pub mod container;
 mod database;
 #[cfg(unix)]
 pub mod embedded;
 mod endpoint;
+pub mod external;
 mod local;
 mod pins;
 mod progress;
@@ -15,8 +18,9 @@ mod randomness;
 mod release;
 mod roles;
 mod running;
-#[cfg(feature = "container")]
 mod settings;
+mod tls;
+mod tls_control;
 mod version;
 
 pub use database::{CaseDatabase, DatabaseError, Databases};
@@ -29,3 +33,5 @@ pub use progress::{Choice, Progress};
 pub use provider::{Environment, ParseProviderError, Provider, StartError, start};
 pub use release::{ParseReleaseError, Release};
 pub use running::Server;
+pub(crate) use tls::TlsToHost;
+pub use tls::{Tls, TlsError, TlsFiles, Verification};

@@ -8,6 +8,7 @@ use super::auto;
 #[cfg(feature = "container")]
 use super::container::{self, ContainerError, Engine};
 use super::embedded;
+use super::external::{self, ConnectionUrl, ExternalError, WantedRelease, redact};
 use super::local::{Local, LocalError};
 use super::pins::Pin;
 use super::progress::Progress;
@@ -32,6 +33,8 @@ pub enum Provider {
     Embedded,
     /// Programs that the user names: the folder they are in, or the one above it.
     Local(PathBuf),
+    /// A server that somebody else runs.
+    External(ConnectionUrl),
 }
 
 impl FromStr for Provider {
@@ -45,7 +48,9 @@ impl FromStr for Provider {
             "embedded" => Ok(Self::Embedded),
             other => match other.strip_prefix("local:") {
                 Some(directory) if !directory.is_empty() => Ok(Self::Local(directory.into())),
-                _ => Err(ParseProviderError(other.to_owned())),
+                _ => ConnectionUrl::from_text(other)
+                    .map(Self::External)
+                    .ok_or_else(|| ParseProviderError(redact(other))),
             },
         }
     }
@@ -59,6 +64,7 @@ impl fmt::Display for Provider {
             Self::Container => f.write_str("container"),
             Self::Embedded => f.write_str("embedded"),
             Self::Local(directory) => write!(f, "local:{}", directory.display()),
+            Self::External(url) => url.fmt(f),
         }
     }
 }
@@ -67,11 +73,16 @@ impl fmt::Display for Provider {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "container",
-    error("`{0}` is no server provider: write `auto`, `container`, `embedded` or `local:DIR`")
+    error(
+        "`{0}` is no server provider: write `auto`, `container`, `embedded`, `local:DIR` or a \
+         connection URL"
+    )
 )]
 #[cfg_attr(
     not(feature = "container"),
-    error("`{0}` is no server provider: write `auto`, `embedded` or `local:DIR`")
+    error(
+        "`{0}` is no server provider: write `auto`, `embedded`, `local:DIR` or a connection URL"
+    )
 )]
 pub struct ParseProviderError(String);
 
@@ -88,6 +99,9 @@ pub enum StartError {
     /// The programs that the user named are not what was asked for.
     #[error(transparent)]
     Local(#[from] LocalError),
+    /// A server that somebody else runs cannot be used.
+    #[error(transparent)]
+    External(#[from] ExternalError),
 }
 
 impl StartError {
@@ -99,6 +113,18 @@ impl StartError {
             Self::Container(error) => error.help(),
             Self::Embedded(error) => error.help(),
             Self::Local(error) => error.help(),
+            Self::External(error) => error.help(),
+        }
+    }
+
+    /// Whether the command line is to be changed, rather than the machine or the server.
+    #[must_use]
+    pub fn is_mistake(&self) -> bool {
+        match self {
+            #[cfg(feature = "container")]
+            Self::Container(_) => false,
+            Self::Embedded(_) | Self::Local(_) => false,
+            Self::External(error) => error.is_mistake(),
         }
     }
 }
@@ -112,9 +138,12 @@ pub struct Environment {
     /// `DOCKER_HOST`: the container engine's address. The client library reads it by itself; here
     /// it is what messages name.
     pub docker_host: Option<String>,
+    /// What a connection URL leaves out.
+    pub external: external::Environment,
 }
 
 /// Starts a server of a pinned release; of programs that the user names, if they are that release.
+/// An external one must run it; [`external::start`] takes what it runs.
 ///
 /// # Errors
 ///
@@ -148,6 +177,11 @@ pub async fn start(
                 )
                 .await?,
             ))
+        }
+        Provider::External(url) => {
+            let asked = Some(WantedRelease::Exact(pin.release));
+            let server = external::start(url, asked, &environment.external).await?;
+            Ok(Server::External(server))
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::container;
 use super::embedded;
 use super::endpoint::Endpoint;
+use super::external;
 use super::release::Release;
 
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
@@ -14,6 +15,8 @@ pub enum Server {
     Container(container::Server),
     /// Programs that Lockstep runs by itself.
     Embedded(embedded::Server),
+    /// A server that somebody else runs.
+    External(external::Server),
 }
 
 impl Server {
@@ -24,6 +27,7 @@ impl Server {
             #[cfg(feature = "container")]
             Self::Container(server) => server.release(),
             Self::Embedded(server) => server.release(),
+            Self::External(server) => server.release(),
         }
     }
 
@@ -34,6 +38,7 @@ impl Server {
             #[cfg(feature = "container")]
             Self::Container(server) => server.endpoint(),
             Self::Embedded(server) => server.endpoint(),
+            Self::External(server) => server.endpoint(),
         }
     }
 
@@ -44,6 +49,7 @@ impl Server {
             #[cfg(feature = "container")]
             Self::Container(server) => server.scripted_endpoint(),
             Self::Embedded(server) => server.scripted_endpoint(),
+            Self::External(server) => server.scripted_endpoint(),
         }
     }
 
@@ -54,15 +60,35 @@ impl Server {
             #[cfg(feature = "container")]
             Self::Container(server) => server.failed(),
             Self::Embedded(server) => server.failed(),
+            Self::External(server) => server.failed(),
         }
     }
 
-    /// Ends the server and removes what it has left.
-    pub async fn stop(self) {
+    /// What is worth knowing about the server before the results.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        match self {
+            #[cfg(feature = "container")]
+            Self::Container(_) => &[],
+            Self::Embedded(_) => &[],
+            Self::External(server) => server.notes(),
+        }
+    }
+
+    /// Ends the server, or the use of it, and removes what the run has left.
+    ///
+    /// # Errors
+    ///
+    /// What could not be removed, and why.
+    pub async fn stop(self) -> Result<(), String> {
         match self {
             #[cfg(feature = "container")]
             Self::Container(server) => server.stop().await,
-            Self::Embedded(server) => server.stop().await,
+            Self::Embedded(server) => {
+                server.stop().await;
+                Ok(())
+            }
+            Self::External(server) => server.stop().await,
         }
     }
 }

@@ -8,19 +8,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::error::{CancelError, ConnectErrorKind};
 use super::stream;
-use crate::server::Address;
+use crate::server::{Address, Tls};
 
 /// What cancels the statement that a connection runs, from anywhere and at any time.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CancelToken {
     address: Address,
+    tls: Tls,
     pid: i32,
     key: i32,
 }
 
 impl CancelToken {
-    pub(super) const fn new(address: Address, pid: i32, key: i32) -> Self {
-        Self { address, pid, key }
+    pub(super) const fn new(address: Address, tls: Tls, pid: i32, key: i32) -> Self {
+        Self {
+            address,
+            tls,
+            pid,
+            key,
+        }
     }
 
     /// The server's process that serves the connection.
@@ -44,13 +50,14 @@ impl CancelToken {
     }
 
     async fn request(&self) -> Result<(), ConnectErrorKind> {
-        let (mut read, mut write) = stream::open(&self.address).await?;
+        let (mut read, mut write) = stream::open(&self.address, &self.tls).await?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.pid, self.key, &mut request);
         write
             .write_all(&request)
             .await
             .map_err(ConnectErrorKind::Io)?;
+        write.flush().await.map_err(ConnectErrorKind::Io)?;
         // The server answers nothing; it closes the connection once the signal is on its way. How
         // it closes does not matter.
         let _ = read.read(&mut [0; 1]).await;

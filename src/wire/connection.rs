@@ -14,7 +14,7 @@ use super::receiver::{Closing, DEFAULT_LIMIT, Receiver};
 use super::sender::Sender;
 use super::startup::Startup;
 use super::stream::{self, ReadHalf, WriteHalf};
-use crate::server::Address;
+use crate::server::{Address, Tls};
 use crate::transcript::{ServerMessage, Severity};
 
 /// No message before the first statement comes near this: 1 MiB.
@@ -33,7 +33,21 @@ pub async fn connect(
     address: &Address,
     startup: &Startup,
 ) -> Result<(Sender, Receiver), ConnectError> {
-    handshake(address, startup)
+    connect_with_tls(address, &Tls::off(), startup).await
+}
+
+/// [`connect`], over an encrypted connection where `tls` asks for it. So are the cancel requests of
+/// such a connection.
+///
+/// # Errors
+///
+/// Those of [`connect`], and when the connection cannot be encrypted.
+pub async fn connect_with_tls(
+    address: &Address,
+    tls: &Tls,
+    startup: &Startup,
+) -> Result<(Sender, Receiver), ConnectError> {
+    handshake(address, tls, startup)
         .await
         .map_err(|kind| ConnectError {
             address: address.clone(),
@@ -44,14 +58,12 @@ pub async fn connect(
 
 async fn handshake(
     address: &Address,
+    tls: &Tls,
     startup: &Startup,
 ) -> Result<(Sender, Receiver), ConnectErrorKind> {
     let first = startup.message()?;
-    let (mut read, mut write) = stream::open(address).await?;
-    write
-        .write_all(&first)
-        .await
-        .map_err(ConnectErrorKind::Io)?;
+    let (mut read, mut write) = stream::open(address, tls).await?;
+    send(&mut write, &first).await?;
 
     let mut decoder = Decoder::new(STARTUP_LIMIT);
     let mut authentication = Authentication::Open;
@@ -90,7 +102,11 @@ async fn handshake(
     decoder.begin(DEFAULT_LIMIT);
     let (goodbye, said) = oneshot::channel();
     Ok((
-        Sender::new(write, goodbye, CancelToken::new(address.clone(), pid, key)),
+        Sender::new(
+            write,
+            goodbye,
+            CancelToken::new(address.clone(), tls.clone(), pid, key),
+        ),
         Receiver::new(decoder, greeting, read, said),
     ))
 }
@@ -111,9 +127,17 @@ async fn receive(read: &mut ReadHalf, decoder: &mut Decoder) -> Result<Message, 
 
 async fn answer(write: &mut WriteHalf, answer: Option<BytesMut>) -> Result<(), ConnectErrorKind> {
     match answer {
-        Some(answer) => write.write_all(&answer).await.map_err(ConnectErrorKind::Io),
+        Some(answer) => send(write, &answer).await,
         None => Ok(()),
     }
+}
+
+async fn send(write: &mut WriteHalf, message: &[u8]) -> Result<(), ConnectErrorKind> {
+    write
+        .write_all(message)
+        .await
+        .map_err(ConnectErrorKind::Io)?;
+    write.flush().await.map_err(ConnectErrorKind::Io)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]

@@ -7,7 +7,7 @@ use crate::transcript::ServerMessage;
 
 /// A connection could not be made. Reads well after "failed to".
 #[derive(Debug, thiserror::Error)]
-#[error("connect to {} as `{user}`", place(.address))]
+#[error("connect to {address} as `{user}`")]
 pub struct ConnectError {
     /// Where the server was looked for.
     pub address: Address,
@@ -38,6 +38,12 @@ pub enum ConnectErrorKind {
     /// Nobody listens there, or the connection broke.
     #[error("the connection failed")]
     Io(#[source] io::Error),
+    /// The connection is to be encrypted, and the server does not do that.
+    #[error("the server does not encrypt connections")]
+    NoEncryption,
+    /// The connection could not be encrypted; a certificate that is not trusted is such a case.
+    #[error("the connection could not be encrypted")]
+    Encryption(#[source] io::Error),
     /// The server closed the connection before it was ready.
     #[error("the server closed the connection before it was ready")]
     Closed,
@@ -87,17 +93,4 @@ pub struct CancelError {
     /// What went wrong.
     #[source]
     pub kind: ConnectErrorKind,
-}
-
-fn place(address: &Address) -> String {
-    match address {
-        Address::Unix { directory, port } => {
-            format!(
-                "the socket `{}`",
-                super::stream::socket(directory, *port).display()
-            )
-        }
-        Address::Tcp { host, port } if host.contains(':') => format!("[{host}]:{port}"),
-        Address::Tcp { host, port } => format!("{host}:{port}"),
-    }
 }

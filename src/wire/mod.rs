@@ -45,7 +45,7 @@ mod startup;
 mod stream;
 
 pub use cancel::CancelToken;
-pub use connection::connect;
+pub use connection::{connect, connect_with_tls};
 pub use error::{CancelError, ConnectError, ConnectErrorKind, SendError};
 pub use receiver::{Closing, DEFAULT_LIMIT, Incoming, Receiver, TransactionStatus};
 pub use sender::Sender;

@@ -189,8 +189,16 @@ async fn read_more(stream: &mut ReadHalf, decoder: &mut Decoder) -> Result<(), C
     match decoder.read(stream).await {
         Ok(0) => Err(Closing::Server),
         Ok(_) => Ok(()),
-        // Whether a dead server's socket gives an end or a reset depends on what it had left unread.
-        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(Closing::Server),
+        // Whether a dead server's socket gives an end or a reset depends on what it had left unread;
+        // on an encrypted one the end comes without a goodbye.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
+            ) =>
+        {
+            Err(Closing::Server)
+        }
         Err(error) => Err(Closing::Io(error.kind())),
     }
 }

@@ -33,10 +33,12 @@ impl Held {
     }
 
     /// Removes it. Where that fails, the next run tries again.
-    pub(super) async fn remove(mut self) {
-        if let Some(container) = self.container.take() {
-            let _ = container.rm().await;
-        }
+    pub(super) async fn remove(mut self) -> Result<(), String> {
+        let Some(container) = self.container.take() else {
+            return Ok(());
+        };
+        let removed = container.rm().await;
+        removed.map_err(|error| format!("the container {}: {error}", self.name))
     }
 }
 

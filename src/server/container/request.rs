@@ -9,8 +9,8 @@ use testcontainers_modules::testcontainers::bollard::models::{
 use testcontainers_modules::testcontainers::{ContainerRequest, ImageExt};
 
 use super::owner::{Owner, RUN};
+use crate::server::conf::settings;
 use crate::server::roles::SUPERUSER;
-use crate::server::settings::settings;
 
 /// The server's port in its container.
 pub(super) const PORT: &str = "5432/tcp";

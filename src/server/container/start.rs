@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use testcontainers_modules::testcontainers::bollard::query_parameters::WaitContainerOptions;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use super::engine::{Engine, failed};
 use super::error::{ContainerError, ContainerErrorKind};
@@ -80,14 +80,11 @@ async fn start_server(
     let (sender, ended) = watch::channel(None);
     let mut watching = JoinSet::new();
     watching.spawn(watch(engine.clone(), held.name().to_owned(), sender));
-    let endpoint = |user: &str, password| Endpoint {
-        address: Address::Tcp {
-            host: LOOPBACK.to_owned(),
-            port,
-        },
-        user: user.to_owned(),
-        password,
+    let address = Address::Tcp {
+        host: LOOPBACK.to_owned(),
+        port,
     };
+    let endpoint = |user: &str, password| Endpoint::new(address.clone(), user, password);
     let (superuser, scripted) = (secret(), secret());
     let server = Server {
         release: pin.release,
@@ -204,10 +201,15 @@ impl Server {
     }
 
     /// Removes the container.
-    pub async fn stop(self) {
+    ///
+    /// # Errors
+    ///
+    /// What the engine could not remove, and why.
+    pub async fn stop(self) -> Result<(), String> {
         // The engine may have been making a container yet for a run that was killed just before
         // this one started.
-        tokio::join!(self.held.remove(), sweep(&self.engine));
+        let (removed, ()) = tokio::join!(self.held.remove(), sweep(&self.engine));
+        removed
     }
 
     /// Connects as soon as the server lets itself be connected to.
@@ -275,15 +277,10 @@ impl Server {
 async fn connect(endpoint: &Endpoint) -> Result<Client, ContainerError> {
     let mut pause = Duration::from_millis(2);
     loop {
-        let config = endpoint.config("postgres");
-        let attempt = config.connect(NoTls);
+        let attempt = endpoint.connect(&endpoint.database);
         if let Ok(attempt) = tokio::time::timeout(ATTEMPT_LIMIT, attempt).await {
             match attempt {
-                Ok((client, connection)) => {
-                    // Its errors are also those of the calls in flight.
-                    tokio::spawn(connection);
-                    return Ok(client);
-                }
+                Ok(client) => return Ok(client),
                 // 57P03 is "not yet"; what else the server says, it will say again.
                 Err(error) if error.code().is_some_and(|code| code.code() != "57P03") => {
                     return Err(ContainerErrorKind::Refused(explain(&error)).into());

@@ -186,14 +186,11 @@ async fn start_server(
     drop(template);
     wait_until_ready(&keeper).await?;
 
-    let endpoint = |user: &str, password| Endpoint {
-        address: Address::Unix {
-            directory: keeper.folder().to_owned(),
-            port: PORT,
-        },
-        user: user.to_owned(),
-        password,
+    let address = Address::Unix {
+        directory: keeper.folder().to_owned(),
+        port: PORT,
     };
+    let endpoint = |user: &str, password| Endpoint::new(address.clone(), user, password);
     let initial = endpoint(SUPERUSER, template::PASSWORD.to_owned());
     tokio::time::timeout(
         LIMIT,
