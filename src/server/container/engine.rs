@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use testcontainers_modules::testcontainers::TestcontainersError;
 use testcontainers_modules::testcontainers::bollard::Docker;
 use testcontainers_modules::testcontainers::bollard::container::LogOutput;
 use testcontainers_modules::testcontainers::bollard::errors::Error as EngineError;
@@ -12,6 +13,7 @@ use testcontainers_modules::testcontainers::bollard::query_parameters::{
     LogsOptionsBuilder, RemoveContainerOptionsBuilder,
 };
 use testcontainers_modules::testcontainers::core::client::docker_client_instance;
+use testcontainers_modules::testcontainers::core::error::ClientError;
 use testcontainers_modules::testcontainers::runners::AsyncRunner;
 
 use super::error::{ContainerError, ContainerErrorKind};
@@ -100,7 +102,10 @@ impl Engine {
         let _ = tokio::time::timeout(PULL_LIMIT, request::image(image).pull_image())
             .await
             .map_err(|_| no(format!("not done within {} s", PULL_LIMIT.as_secs())))?
-            .map_err(|error| no(error.to_string()))?;
+            .map_err(|error| match error {
+                TestcontainersError::Client(ClientError::PullImage { err, .. }) => no(said(&err)),
+                other => no(other.to_string()),
+            })?;
         self.image(image)
             .await?
             .ok_or_else(|| no("the engine does not have it afterwards".to_owned()).into())
