@@ -26,7 +26,7 @@
 //!     servers: None,
 //! };
 //! let pin = Pins::built_in().major(18).ok_or("18 is not pinned")?;
-//! let server = server::start(&Provider::Auto, pin, &environment, &|_| ()).await?;
+//! let server = server::start(&Provider::Auto, pin, &environment.into(), &|_| ()).await?;
 //! let outcome = runner::replay(&scenario, &server, Duration::from_secs(30)).await;
 //! print!("{}", outcome.transcript.text().as_str());
 //! server.stop().await;

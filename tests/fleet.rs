@@ -54,7 +54,7 @@ fn starting(seen: impl Fn(&Server, usize) + Send + Sync + 'static) -> Box<Start>
         Box::pin(async move {
             let pin = Pins::built_in().exact(release).cloned();
             let pin = pin.unwrap_or_else(|| Pin::of(release));
-            let server = start(&Provider::Embedded, &pin, &environment(), &|_| {}).await?;
+            let server = start(&Provider::Embedded, &pin, &environment().into(), &|_| {}).await?;
             seen(&server, number);
             Ok(server)
         })

@@ -2,27 +2,16 @@
 
 #![cfg(unix)]
 
-use std::path::PathBuf;
+mod support;
+
 use std::time::Duration;
 
 use lockstep::runner::{self, Outcome, Trouble};
 use lockstep::scenario::{self, RenderStyle, Scenario, SourceFile};
-use lockstep::server::embedded::Environment;
-use lockstep::server::{self, Pins, Provider, Server};
+use lockstep::server::Server;
 
 async fn start() -> Server {
-    let environment = Environment {
-        cache: None,
-        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
-        home: std::env::home_dir(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        temp: std::env::temp_dir(),
-        servers: None,
-    };
-    let pin = Pins::built_in().major(18).expect("18 is pinned");
-    server::start(&Provider::Embedded, pin, &environment, &|_| ())
-        .await
-        .unwrap_or_else(|error| panic!("failed to start: {error}"))
+    support::Server::start().await.into_running()
 }
 
 async fn replay(scenario: &Scenario, server: &Server) -> Outcome {

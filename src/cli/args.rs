@@ -76,9 +76,9 @@ pub(super) struct ServerOptions {
     /// [default: 18, or the release in the folder of `local:DIR` or of the server behind a URL]
     #[arg(long, value_name = "RELEASES")]
     pub pg: Option<String>,
-    /// Where the server runs: `auto`, `embedded`, `local:DIR` with the folder of the programs of
-    /// any build, or the URL of a server that is there, such as `postgresql://user@host/`, with the
-    /// password in PGPASSWORD or ~/.pgpass.
+    /// Where the server runs: `auto`, `container`, `embedded`, `local:DIR` with the folder of the
+    /// programs of any build, or the URL of a server that is there, such as
+    /// `postgresql://user@host/`, with the password in PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "PROVIDER", default_value_t)]
     pub server: Provider,
     /// A file of pins that stand in the place of those built in.

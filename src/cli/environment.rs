@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::{embedded, external};
+use crate::server::{self, embedded, external};
 
 /// What the environment says.
 #[derive(Debug)]
@@ -14,11 +14,10 @@ pub(super) struct Environment {
     pub utf8: bool,
     /// `NO_COLOR`: no colour unless asked for.
     pub no_color: bool,
-    /// What the embedded server has to know: `LOCKSTEP_CACHE`, where fetched servers are kept,
-    /// `XDG_CACHE_HOME`, `HOME` and `PATH`.
-    pub embedded: embedded::Environment,
-    /// What a connection URL leaves out: the variables that `psql` knows.
-    pub external: external::Environment,
+    /// What servers have to know: `LOCKSTEP_CACHE`, where fetched ones are kept, `XDG_CACHE_HOME`,
+    /// `HOME` and `PATH`; `DOCKER_HOST`, which the container engine's client also reads by itself;
+    /// what a connection URL leaves out, in the variables that `psql` knows.
+    pub servers: server::Environment,
     /// The folder the program was started in.
     pub directory: PathBuf,
 }
@@ -40,27 +39,31 @@ impl Environment {
                         locale.contains("utf-8") || locale.contains("utf8")
                     }),
             no_color: variable("NO_COLOR").is_some(),
-            embedded: embedded::Environment {
-                cache: folder("LOCKSTEP_CACHE"),
-                xdg_cache_home: folder("XDG_CACHE_HOME"),
-                home: folder("HOME"),
-                path: variable("PATH").unwrap_or_default(),
-                temp: std::env::temp_dir(),
-                servers: folder("LOCKSTEP_SERVERS"),
-            },
-            external: external::Environment {
-                host: text("PGHOST"),
-                port: text("PGPORT"),
-                user: text("PGUSER"),
-                password: text("PGPASSWORD"),
-                password_file: folder("PGPASSFILE")
-                    .or_else(|| folder("HOME").map(|home| home.join(".pgpass"))),
-                database: text("PGDATABASE"),
-                ssl_mode: text("PGSSLMODE"),
-                ssl_root_cert: text("PGSSLROOTCERT"),
-                ssl_cert: text("PGSSLCERT"),
-                ssl_key: text("PGSSLKEY"),
-                connect_timeout: text("PGCONNECT_TIMEOUT"),
+            servers: server::Environment {
+                embedded: embedded::Environment {
+                    cache: folder("LOCKSTEP_CACHE"),
+                    xdg_cache_home: folder("XDG_CACHE_HOME"),
+                    home: folder("HOME"),
+                    path: variable("PATH").unwrap_or_default(),
+                    temp: std::env::temp_dir(),
+                    servers: folder("LOCKSTEP_SERVERS"),
+                },
+                docker_host: variable("DOCKER_HOST")
+                    .map(|value| value.to_string_lossy().into_owned()),
+                external: external::Environment {
+                    host: text("PGHOST"),
+                    port: text("PGPORT"),
+                    user: text("PGUSER"),
+                    password: text("PGPASSWORD"),
+                    password_file: folder("PGPASSFILE")
+                        .or_else(|| folder("HOME").map(|home| home.join(".pgpass"))),
+                    database: text("PGDATABASE"),
+                    ssl_mode: text("PGSSLMODE"),
+                    ssl_root_cert: text("PGSSLROOTCERT"),
+                    ssl_cert: text("PGSSLCERT"),
+                    ssl_key: text("PGSSLKEY"),
+                    connect_timeout: text("PGCONNECT_TIMEOUT"),
+                },
             },
             directory: std::env::current_dir().unwrap_or_default(),
         }

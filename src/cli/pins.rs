@@ -99,7 +99,7 @@ async fn on_external(
         );
         ExitStatus::Invalid
     })?;
-    let found = external::start(url, wanted, &environment.external).await;
+    let found = external::start(url, wanted, &environment.servers.external).await;
     let server = found.map_err(|error| {
         let text = format!("failed to use the server: {error}");
         output.fail(text, error.help().as_deref());

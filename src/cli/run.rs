@@ -15,7 +15,7 @@ use super::output::Output;
 use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
 use super::select::{Selected, count, select};
-use super::server::{Say, runtime, with_fleet};
+use super::server::{Told, runtime, with_fleet};
 use super::unused::unused;
 use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity, scenario_name};
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
@@ -68,7 +68,10 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
     }
     let progress = Progress::new(output.err_is_terminal && !options.quiet);
     let aside = progress.asides();
-    let say: Say = Arc::new(move |text: &str| aside(&mut || output.say(text)));
+    let told = Told {
+        say: Arc::new(move |text: &str| aside(&mut || output.say(text))),
+        is_verbose: options.verbose,
+    };
     let run = Run {
         options,
         selected,
@@ -85,7 +88,7 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         &pins,
         environment,
         output,
-        say,
+        told,
         async |fleet| run.replay(fleet, progress).await,
     )
 }

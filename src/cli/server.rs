@@ -14,11 +14,17 @@ use super::interrupt::{Interrupt, listen};
 use super::output::Output;
 use super::pins::{asked_for, left_behind, pins};
 use crate::runner::{Fleet, Start};
-use crate::server::embedded::{self, Progress};
-use crate::server::{Pin, Provider, Release, Server, StartError, external, start};
+use crate::server::{Pin, Progress, Release, Server, embedded, start};
 
 /// Who is told what happens to servers.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What is told of servers while they start.
+pub(super) struct Told {
+    pub say: Say,
+    /// Whether it is told also which provider was chosen where that is no surprise.
+    pub is_verbose: bool,
+}
 
 /// Starts a server of the one release that is asked for, lets `work` use it, and ends it: also when
 /// a signal asks the program to end, which is the exit status then.
@@ -49,14 +55,14 @@ pub(super) fn with_server(
             }
             Err(status) => return status.code(),
         };
-        let report = |progress| output.say(format_args!("-- {progress} …"));
-        let starting = start_one(
-            &options.server,
-            &pin,
-            &environment.embedded,
-            &environment.external,
-            &report,
-        );
+        let report = |progress| match progress {
+            Progress::Chosen(choice) if choice.is_surprising => {
+                output.say(format_args!("-- {choice}"));
+            }
+            Progress::Chosen(_) => {}
+            progress => output.say(format_args!("-- {progress} …")),
+        };
+        let starting = start(&options.server, &pin, &environment.servers, &report);
         let server = match or_interrupted(&mut signals, starting).await {
             Ok(Ok(server)) => server,
             Ok(Err(error)) => {
@@ -90,11 +96,11 @@ pub(super) fn with_fleet(
     pins: &[Pin],
     environment: &Environment,
     output: Output,
-    say: Say,
+    told: Told,
     work: impl AsyncFnOnce(&Fleet) -> ExitStatus,
 ) -> u8 {
     let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
-    let start = starter(options, pins, environment, say);
+    let start = starter(options, pins, environment, told);
     let code = runtime.block_on(async {
         let mut signals = listen().ok();
         let fleet = Fleet::start(&releases, start);
@@ -113,18 +119,17 @@ fn starter(
     options: &ServerOptions,
     pins: &[Pin],
     environment: &Environment,
-    say: Say,
+    told: Told,
 ) -> Box<Start> {
+    let Told { say, is_verbose } = told;
     let provider = options.server.clone();
-    let embedded = environment.embedded.clone();
-    let external = environment.external.clone();
+    let servers = environment.servers.clone();
     let pins = pins.to_vec();
     let is_alone = pins.len() == 1;
     Box::new(move |release, number| {
         let pin = pins.iter().find(|pin| pin.release == release).cloned();
         let pin = pin.expect("only releases of these pins are started");
-        let (provider, say) = (provider.clone(), say.clone());
-        let (embedded, external) = (embedded.clone(), external.clone());
+        let (provider, servers, say) = (provider.clone(), servers.clone(), say.clone());
         Box::pin(async move {
             let began = Instant::now();
             if number > 0 {
@@ -133,15 +138,17 @@ fn starter(
                 ));
             }
             let tell = say.clone();
-            let report = move |progress: Progress| {
-                tell(&match progress {
-                    Progress::Waiting if !is_alone => {
-                        format!("-- PostgreSQL {release}: {progress} …")
-                    }
-                    progress => format!("-- {progress} …"),
-                });
+            let report = move |progress: Progress| match progress {
+                Progress::Chosen(choice) if is_verbose || choice.is_surprising => {
+                    tell(&format!("-- PostgreSQL {release}: {choice}"));
+                }
+                Progress::Chosen(_) => {}
+                Progress::Embedded(embedded::Progress::Waiting) if !is_alone => {
+                    tell(&format!("-- PostgreSQL {release}: {progress} …"));
+                }
+                progress => tell(&format!("-- {progress} …")),
             };
-            let started = start_one(&provider, &pin, &embedded, &external, &report).await;
+            let started = start(&provider, &pin, &servers, &report).await;
             for note in started.iter().flat_map(Server::notes) {
                 say(&format!("-- {note}"));
             }
@@ -157,22 +164,6 @@ fn starter(
             started
         })
     })
-}
-
-/// Starts a server of a release, or begins to use the one that is there.
-async fn start_one(
-    provider: &Provider,
-    pin: &Pin,
-    embedded: &embedded::Environment,
-    external: &external::Environment,
-    report: &(dyn Fn(Progress) + Send + Sync),
-) -> Result<Server, StartError> {
-    let Provider::External(url) = provider else {
-        return start(provider, pin, embedded, report).await;
-    };
-    let wanted = external::WantedRelease::Exact(pin.release);
-    let server = external::start(url, Some(wanted), external).await?;
-    Ok(Server::External(server))
 }
 
 /// The threads on which everything runs that waits.

@@ -22,7 +22,7 @@ pub(super) fn servers(options: &ServersOptions, environment: &Environment, outpu
     };
     match &options.action {
         None => on_a_runtime(output, async {
-            let survey = embedded::survey(&pins, &environment.embedded).await;
+            let survey = embedded::survey(&pins, &environment.servers.embedded).await;
             output.print(&listing(&pins, &survey));
             ExitStatus::Passed
         }),
@@ -31,7 +31,7 @@ pub(super) fn servers(options: &ServersOptions, environment: &Environment, outpu
             Err(status) => status.code(),
         },
         Some(ServersAction::Prune { all }) => on_a_runtime(output, async {
-            match embedded::prune(&pins, &environment.embedded, *all).await {
+            match embedded::prune(&pins, &environment.servers.embedded, *all).await {
                 Ok(pruned) => {
                     output.print(&account(&pruned));
                     ExitStatus::Passed
@@ -71,7 +71,7 @@ async fn fetch(pins: &[&Pin], environment: &Environment, output: Output) -> Exit
     for pin in pins {
         let release = pin.release;
         let report = |progress| output.say(format_args!("-- {progress} …"));
-        match embedded::prepare(pin, &environment.embedded, &report).await {
+        match embedded::prepare(pin, &environment.servers.embedded, &report).await {
             Ok(programs) => output.print(&format!("{release:<8} {}\n", programs.display())),
             Err(error) => status = failed(&format!("fetch PostgreSQL {release}"), &error, output),
         }

@@ -1,5 +1,10 @@
 //! Where a release runs.
 
+mod auto;
+#[cfg(feature = "container")]
+mod conf;
+#[cfg(feature = "container")]
+pub mod container;
 mod database;
 pub mod embedded;
 mod endpoint;
@@ -7,7 +12,9 @@ pub mod external;
 mod local;
 mod pins;
 mod pool;
+mod progress;
 mod provider;
+mod randomness;
 mod recipe;
 mod release;
 mod roles;
@@ -24,7 +31,8 @@ pub use pins::{
     Client, Image, PINS_FILE, Package, PackageFile, Pin, Pins, PinsError, this_platform,
 };
 pub use pool::Pool;
-pub use provider::{ParseProviderError, Provider, StartError, start};
+pub use progress::{Choice, Progress};
+pub use provider::{Environment, ParseProviderError, Provider, StartError, start};
 pub use recipe::Recipe;
 pub use release::{ParseReleaseError, Release};
 pub use running::Server;

@@ -1,14 +1,19 @@
 //! A running server, whoever provides it.
 
+#[cfg(feature = "container")]
+use super::container;
 use super::embedded;
 use super::endpoint::Endpoint;
 use super::external;
-use super::recipe::Recipe;
+use super::recipe::{Kind, Recipe};
 use super::release::Release;
 
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
 #[derive(Debug)]
 pub enum Server {
+    /// A container.
+    #[cfg(feature = "container")]
+    Container(container::Server),
     /// Programs that Lockstep runs by itself.
     Embedded(embedded::Server),
     /// A server that somebody else runs.
@@ -20,6 +25,8 @@ impl Server {
     #[must_use]
     pub fn release(&self) -> Release {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.release(),
             Self::Embedded(server) => server.release(),
             Self::External(server) => server.release(),
         }
@@ -29,6 +36,8 @@ impl Server {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.endpoint(),
             Self::Embedded(server) => server.endpoint(),
             Self::External(server) => server.endpoint(),
         }
@@ -38,6 +47,8 @@ impl Server {
     #[must_use]
     pub fn scripted_endpoint(&self) -> &Endpoint {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.scripted_endpoint(),
             Self::Embedded(server) => server.scripted_endpoint(),
             Self::External(server) => server.scripted_endpoint(),
         }
@@ -47,11 +58,16 @@ impl Server {
     #[must_use]
     pub fn recipe(&self) -> Option<Recipe> {
         match self {
-            Self::Embedded(server) => Some(Recipe::Embedded {
+            #[cfg(feature = "container")]
+            Self::Container(server) => Some(Recipe(Kind::Container {
+                engine: server.engine().clone(),
+                pin: server.pin().clone(),
+            })),
+            Self::Embedded(server) => Some(Recipe(Kind::Embedded {
                 release: server.release(),
                 programs: server.programs().to_owned(),
                 environment: server.environment().clone(),
-            }),
+            })),
             Self::External(_) => None,
         }
     }
@@ -60,17 +76,10 @@ impl Server {
     #[must_use]
     pub fn failed(&self) -> Option<String> {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.failed(),
             Self::Embedded(server) => server.failed(),
             Self::External(server) => server.failed(),
-        }
-    }
-
-    /// Waits until the server has ended by itself, and says why.
-    pub async fn wait_for_failure(&self) -> String {
-        match self {
-            Self::Embedded(server) => server.wait_for_failure().await,
-            // Nobody says why a server that somebody else runs is gone.
-            Self::External(_) => std::future::pending().await,
         }
     }
 
@@ -78,6 +87,9 @@ impl Server {
     #[must_use]
     pub fn last_words(&self) -> Option<String> {
         match self {
+            // What a container has said is only known once it has ended.
+            #[cfg(feature = "container")]
+            Self::Container(_) => None,
             Self::Embedded(server) => Some(server.last_words()),
             Self::External(_) => None,
         }
@@ -87,6 +99,8 @@ impl Server {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(_) => &[],
             Self::Embedded(_) => &[],
             Self::External(server) => server.notes(),
         }
@@ -99,6 +113,8 @@ impl Server {
     /// What could not be removed, and why.
     pub async fn stop(self) -> Result<(), String> {
         match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => server.stop().await,
             Self::Embedded(server) => {
                 server.stop().await;
                 Ok(())

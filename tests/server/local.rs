@@ -37,7 +37,8 @@ async fn start(
     environment: &Environment,
 ) -> Result<Server, StartError> {
     let provider = Provider::Local(directory);
-    lockstep::server::start(&provider, &Pin::of(release), environment, &|_| {}).await
+    let environment = environment.clone().into();
+    lockstep::server::start(&provider, &Pin::of(release), &environment, &|_| {}).await
 }
 
 #[tokio::test]

@@ -28,8 +28,6 @@ mod programs;
 #[cfg(unix)]
 mod prune;
 #[cfg(unix)]
-mod randomness;
-#[cfg(unix)]
 mod search;
 #[cfg(unix)]
 mod start;
@@ -51,18 +49,18 @@ pub use progress::Progress;
 pub use pruned::{Needless, Pruned, Removed};
 
 #[cfg(not(unix))]
-pub use elsewhere::{Server, fetch, prepare, prune, start, start_installed, survey};
+pub use elsewhere::{Server, fetch, is_at_hand, prepare, prune, start, start_installed, survey};
 
 #[cfg(unix)]
 pub use cache::cache_folder;
 #[cfg(unix)]
 pub use prune::prune;
 #[cfg(unix)]
-pub use start::{Server, fetch, prepare, start, start_installed};
+pub use start::{Server, fetch, is_at_hand, prepare, start, start_installed};
 #[cfg(unix)]
 pub use survey::survey;
 
 #[cfg(unix)]
-use randomness::{hex, random, secret};
+use super::randomness::{hex, random, secret};
 #[cfg(unix)]
 use start::blocking;

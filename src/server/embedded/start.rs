@@ -17,7 +17,7 @@ use super::programs::Programs;
 use super::progress::Reporter;
 use super::{programs, random, secret, sweep, template};
 use crate::server::database::explain;
-use crate::server::roles::{SCRIPTED, SUPERUSER};
+use crate::server::roles::{self, SCRIPTED, SUPERUSER};
 use crate::server::{Address, Endpoint, Pin, Release};
 
 /// How long a start may take once the programs and the template are there; it takes a tenth of a
@@ -74,6 +74,13 @@ pub async fn prepare(
     check_reach(&programs.folder)?;
     template::obtain(pin.release, &programs.folder, &cache, environment, report).await?;
     Ok(programs.folder)
+}
+
+/// Whether a server of a pinned release can be had without fetching anything.
+pub async fn is_at_hand(pin: &Pin, environment: &Environment) -> bool {
+    programs::find(pin, &cache_folder(environment), environment)
+        .await
+        .is_some()
 }
 
 /// Starts a server of a pinned release, for one run.
@@ -240,9 +247,7 @@ async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keepe
 /// Gives the server the passwords of this run.
 ///
 /// Up to here the superuser has the template's password, which is no secret; that nobody else can
-/// use it before is because nobody else can enter the folder of the socket. The passwords are as
-/// hard to guess as keys, so that deriving them slowly, which shields weak ones, would only make
-/// each connection slow.
+/// use it before is because nobody else can enter the folder of the socket.
 async fn set_passwords(
     initial: &Endpoint,
     release: Release,
@@ -251,14 +256,7 @@ async fn set_passwords(
 ) -> Result<(), tokio_postgres::Error> {
     let (client, connection) = initial.config("postgres").connect(NoTls).await?;
     let connection = tokio::spawn(connection);
-    // The statements must not be seen in pg_stat_activity, which the scripted role may read.
-    let sql = format!(
-        "SET track_activities = off; {}\
-         ALTER ROLE {SUPERUSER} PASSWORD '{superuser}'; \
-         ALTER ROLE {SCRIPTED} PASSWORD '{scripted}';",
-        template::quick_scram(release)
-    );
-    client.batch_execute(&sql).await?;
+    roles::set_passwords(&client, release, "", superuser, scripted).await?;
     drop(client);
     match connection.await {
         Ok(ended) => ended,

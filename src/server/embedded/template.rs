@@ -21,9 +21,12 @@ use super::programs::identity;
 use super::progress::{Progress, Reporter};
 use super::workshop::Workshop;
 use crate::server::Release;
-use crate::server::roles::{SCRIPTED, SUPERUSER};
+use crate::server::roles::{self, SUPERUSER};
 
-const SETTINGS: &str = include_str!("postgresql.conf");
+const SETTINGS: &str = concat!(
+    include_str!("postgresql.conf"),
+    include_str!("../settings.conf")
+);
 const ACCESS: &str = include_str!("pg_hba.conf");
 
 /// How long making a cluster may take; it takes half a second.
@@ -141,22 +144,12 @@ fn name(release: Release, programs: &Path) -> io::Result<String> {
     Ok(format!("{release}-{digest}"))
 }
 
-/// Makes deriving a password cheap, where the release lets it be chosen.
-pub(super) fn quick_scram(release: Release) -> &'static str {
-    if release.major >= 16 {
-        "SET scram_iterations = 1; "
-    } else {
-        ""
-    }
-}
-
 /// Makes the role that scripted sessions have.
 fn roles_sql(release: Release) -> String {
     format!(
-        "{}ALTER ROLE {SUPERUSER} PASSWORD '{PASSWORD}'; \
-         CREATE ROLE {SCRIPTED} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION \
-         NOBYPASSRLS; GRANT pg_monitor TO {SCRIPTED};",
-        quick_scram(release)
+        "{}ALTER ROLE {SUPERUSER} PASSWORD '{PASSWORD}'; {}",
+        roles::quick_scram(release),
+        roles::make_scripted()
     )
 }
 
