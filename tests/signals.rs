@@ -36,7 +36,7 @@ impl Run {
         )
         .expect("a file can be written");
         let process = Command::new(env!("CARGO_BIN_EXE_lockstep"))
-            .args(["run", "--timeout", "10min"])
+            .args(["run", "--server", "embedded", "--timeout", "10min"])
             .current_dir(project.path())
             .env("LOCKSTEP_SERVERS", servers.path())
             .stdin(Stdio::null())
