@@ -126,23 +126,9 @@ mod tests {
         let query = format!("ALTER TABLE t OWNER TO {NAME} oops");
         let at = query.find("oops").expect("it is there") + 1;
         let mut answer = Answer::Error(ServerMessage {
-            severity: Severity::Error,
-            code: "42601".to_owned(),
-            message: "syntax error".to_owned(),
-            detail: None,
-            hint: None,
-            position: None,
             internal_position: u32::try_from(at).ok(),
             internal_query: Some(query),
-            context: None,
-            schema: None,
-            table: None,
-            column: None,
-            datatype: None,
-            constraint: None,
-            file: None,
-            line: None,
-            routine: None,
+            ..ServerMessage::new(Severity::Error, "42601", "syntax error")
         });
         Alias::of(NAME).apply(&mut answer);
         let Answer::Error(error) = answer else {

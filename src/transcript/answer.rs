@@ -125,3 +125,29 @@ pub struct ServerMessage {
     /// The server's routine.
     pub routine: Option<String>,
 }
+
+impl ServerMessage {
+    /// A message that says no more than this.
+    #[must_use]
+    pub fn new(severity: Severity, code: &str, message: &str) -> Self {
+        Self {
+            severity,
+            code: code.to_owned(),
+            message: message.to_owned(),
+            detail: None,
+            hint: None,
+            position: None,
+            internal_position: None,
+            internal_query: None,
+            context: None,
+            schema: None,
+            table: None,
+            column: None,
+            datatype: None,
+            constraint: None,
+            file: None,
+            line: None,
+            routine: None,
+        }
+    }
+}

@@ -15,25 +15,7 @@ pub(super) fn server_message(
 ) -> io::Result<ServerMessage> {
     let mut localized = None;
     let mut fixed = None;
-    let mut message = ServerMessage {
-        severity: otherwise,
-        code: String::new(),
-        message: String::new(),
-        detail: None,
-        hint: None,
-        position: None,
-        internal_position: None,
-        internal_query: None,
-        context: None,
-        schema: None,
-        table: None,
-        column: None,
-        datatype: None,
-        constraint: None,
-        file: None,
-        line: None,
-        routine: None,
-    };
+    let mut message = ServerMessage::new(otherwise, "", "");
     while let Some(field) = fields.next()? {
         // The server may report an error before it knows how to encode text for this client.
         let value = String::from_utf8_lossy(field.value_bytes()).into_owned();

@@ -174,23 +174,5 @@ pub(super) fn command(tag: &str) -> Answer {
 }
 
 pub(super) fn message(severity: Severity, code: &str, text: &str) -> ServerMessage {
-    ServerMessage {
-        severity,
-        code: code.to_owned(),
-        message: text.to_owned(),
-        detail: None,
-        hint: None,
-        position: None,
-        internal_position: None,
-        internal_query: None,
-        context: None,
-        schema: None,
-        table: None,
-        column: None,
-        datatype: None,
-        constraint: None,
-        file: None,
-        line: None,
-        routine: None,
-    }
+    ServerMessage::new(severity, code, text)
 }

@@ -324,23 +324,5 @@ fn a_limit_counts_everything_up_to_the_next_ready() {
 }
 
 fn blank() -> ServerMessage {
-    ServerMessage {
-        severity: Severity::Error,
-        code: String::new(),
-        message: String::new(),
-        detail: None,
-        hint: None,
-        position: None,
-        internal_position: None,
-        internal_query: None,
-        context: None,
-        schema: None,
-        table: None,
-        column: None,
-        datatype: None,
-        constraint: None,
-        file: None,
-        line: None,
-        routine: None,
-    }
+    ServerMessage::new(Severity::Error, "", "")
 }
