@@ -140,7 +140,12 @@ fn starter(
             let tell = say.clone();
             let report = move |progress: Progress| match progress {
                 Progress::Chosen(choice) if is_verbose || choice.is_surprising => {
-                    tell(&format!("-- PostgreSQL {release}: {choice}"));
+                    let prefix = if is_alone {
+                        String::new()
+                    } else {
+                        format!("PostgreSQL {release}: ")
+                    };
+                    tell(&format!("-- {prefix}{choice}"));
                 }
                 Progress::Chosen(_) => {}
                 Progress::Embedded(embedded::Progress::Waiting) if !is_alone => {
