@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod support;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +15,6 @@ use lockstep::runner::{
     CaseId, CaseResult, Fleet, Outcome, RunEvent, RunOptions, Start, Trouble, Verdict, run,
 };
 use lockstep::scenario::{Scenario, load};
-use lockstep::server::embedded::Environment;
 use lockstep::server::{Address, Pin, Pins, Provider, Release, Server, start};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -31,17 +32,6 @@ const NOWHERE: Release = Release {
     minor: 0,
 };
 
-fn environment() -> Environment {
-    Environment {
-        cache: None,
-        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
-        home: std::env::home_dir(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        temp: std::env::temp_dir(),
-        servers: None,
-    }
-}
-
 fn eighteen() -> Release {
     Pins::built_in().major(18).expect("18 is pinned").release
 }
@@ -54,7 +44,13 @@ fn starting(seen: impl Fn(&Server, usize) + Send + Sync + 'static) -> Box<Start>
         Box::pin(async move {
             let pin = Pins::built_in().exact(release).cloned();
             let pin = pin.unwrap_or_else(|| Pin::of(release));
-            let server = start(&Provider::Embedded, &pin, &environment().into(), &|_| {}).await?;
+            let server = start(
+                &Provider::Embedded,
+                &pin,
+                &support::environment().into(),
+                &|_| {},
+            )
+            .await?;
             seen(&server, number);
             Ok(server)
         })

@@ -15,12 +15,12 @@ use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
 use super::trouble::{Place, tell};
 use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
-use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, identifier};
 use crate::transcript::{Answer, Transcript};
 use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
 
 /// How long what the runner asks for itself may take: a database, a look, a connection.
-pub(crate) const OWN_LIMIT: Duration = Duration::from_secs(60);
+const OWN_LIMIT: Duration = Duration::from_secs(60);
 
 /// What an attempt to connect gave; nothing when its time was over.
 type Connected = Option<Result<(Sender, Receiver), ConnectError>>;
@@ -242,7 +242,7 @@ impl Stage {
             let session = scenario.sessions.get(at.0);
             if let Some(role) = session.and_then(|session| session.role.as_ref()) {
                 let sql = SqlText {
-                    text: format!("SET ROLE {};", quote_identifier(&role.value)),
+                    text: format!("SET ROLE {};", identifier(&role.value)),
                     span: role.span,
                     origins: Vec::new(),
                 };
@@ -340,7 +340,7 @@ impl Replay<'_> {
 }
 
 /// What the runner asks of the server for itself is answered in time, or the server has failed.
-async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
+pub(crate) async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
     tokio::time::timeout(OWN_LIMIT, asked).await.map_err(|_| {
         let seconds = OWN_LIMIT.as_secs();
         Trouble::Server(format!("the server does not answer within {seconds} s"))
@@ -349,8 +349,4 @@ async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T, Trouble> {
 
 fn failed(error: &DatabaseError) -> Trouble {
     Trouble::Server(error.to_string())
-}
-
-fn quote_identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::blocking::SeenBlocker;
-use super::case::OWN_LIMIT;
+use super::case::within_limit;
 use super::live::LiveSession;
 use super::observer::Stop;
 use super::outcome::Trouble;
@@ -54,14 +54,10 @@ struct Explanation {
 impl Replay<'_> {
     /// Stops what still runs, and tells why the replay halted at a place in the scenario.
     pub(crate) async fn trouble(&mut self, halt: Halt, span: Span, place: Place) -> Trouble {
-        let explained = tokio::time::timeout(OWN_LIMIT, self.explain(halt, place)).await;
-        let explanation = match explained {
+        let explanation = match within_limit(self.explain(halt, place)).await {
             Ok(Ok(explanation)) => explanation,
             Ok(Err(error)) => return Trouble::Server(tell(&error)),
-            Err(_) => {
-                let seconds = OWN_LIMIT.as_secs();
-                return Trouble::Server(format!("the server does not answer within {seconds} s"));
-            }
+            Err(trouble) => return trouble,
         };
         Trouble::Invalid(Diagnostic {
             source: self.scenario.source.clone(),

@@ -393,7 +393,7 @@ pub(super) fn explain(error: &tokio_postgres::Error) -> String {
     text
 }
 
-pub(super) fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

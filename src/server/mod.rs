@@ -24,6 +24,7 @@ mod tls;
 mod tls_control;
 mod version;
 
+pub(crate) use database::identifier;
 pub use database::{CaseDatabase, DatabaseError, Databases, Reach};
 pub use endpoint::{Address, Endpoint};
 pub use local::{Local, LocalError};

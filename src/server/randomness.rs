@@ -1,8 +1,8 @@
 //! Random names and passwords.
 
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
+
+use tokio_rustls::rustls::crypto::ring;
 
 /// A random number.
 pub(super) fn random() -> u64 {
@@ -24,8 +24,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
+    ring::default_provider()
+        .secure_random
+        .fill(&mut bytes)
         .expect("the system's source of randomness can be read");
     bytes
 }

@@ -6,7 +6,9 @@ use lockstep::runner::{Fleet, Start};
 use lockstep::server::embedded::{self, Environment};
 use lockstep::server::{self, Endpoint, Pin, Pins, Release};
 
-fn environment() -> Environment {
+/// The machine as the test finds it.
+#[allow(dead_code, reason = "each program of tests uses what it needs")]
+pub fn environment() -> Environment {
     Environment {
         cache: None,
         xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from),

@@ -1,11 +1,11 @@
 //! Whom the scenarios log in as.
 
 use tokio_postgres::Client;
-use tokio_rustls::rustls::crypto::ring;
 
 use super::error::{ExternalError, ExternalErrorKind};
 use crate::server::Endpoint;
 use crate::server::database::identifier;
+use crate::server::randomness::secret;
 
 /// What Lockstep's role may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,16 +107,6 @@ pub(super) async fn drop_role(client: &Client, name: &str) -> Result<(), tokio_p
 /// The name of the role that a run makes; it needs no quoting.
 pub(super) fn role_name(run: u64) -> String {
     format!("lockstep_{run:016x}")
-}
-
-/// A password nobody can guess.
-fn secret() -> String {
-    let mut bytes = [0; 32];
-    ring::default_provider()
-        .secure_random
-        .fill(&mut bytes)
-        .expect("the system's source of randomness can be read");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// An error of the server, and what was to be done.
