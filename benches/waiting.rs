@@ -117,10 +117,11 @@ fn collect(
     plain: &mut Vec<Duration>,
 ) {
     for pair in transcript.events.windows(2) {
-        if let EventKind::Sent { sql, .. } = &pair[0].kind {
+        if let EventKind::Sent { sending, .. } = &pair[0].kind {
+            let is_wait = sending.sql().iter().any(|sql| sql.text == wait);
             match &pair[1].kind {
                 EventKind::Waits { .. } => waits.push(pair[1].at - pair[0].at),
-                EventKind::Answered { .. } if sql != wait => plain.push(pair[1].at - pair[0].at),
+                EventKind::Answered { .. } if !is_wait => plain.push(pair[1].at - pair[0].at),
                 _ => {}
             }
         }

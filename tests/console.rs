@@ -8,8 +8,8 @@ use lockstep::cli::{ExitStatus, exit_status};
 use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
-    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Scenario, Session,
-    SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
+    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario, Sending,
+    Session, SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
 };
 use lockstep::server::Release;
 use lockstep::snapshot::{Mode, Unused, WhyUnused};
@@ -38,21 +38,26 @@ fn span(text: &str) -> Span {
     }
 }
 
+fn sql_text(text: &str, span: Span) -> SqlText {
+    SqlText {
+        text: text.into(),
+        span,
+        origins: Vec::new(),
+    }
+}
+
 fn scenario(path: &str) -> Arc<Scenario> {
     let statement = |text: &str, sql: &str| Step {
         span: span(text),
-        action: Action::Statement {
+        action: Action::Send {
             session: SessionIndex(0),
-            sql: SqlText {
-                text: sql.into(),
-                span: span(text),
-                origins: Vec::new(),
-            },
+            sending: Sending::Statements(sql_text(sql, span(text))),
+            reply: Reply::Awaited,
         },
         id: None,
         label: None,
         note: None,
-        expect: None,
+        expect: Vec::new(),
     };
     let commit = Step {
         id: Some(Spanned {
@@ -71,6 +76,8 @@ fn scenario(path: &str) -> Arc<Scenario> {
             path: path.into(),
             text: YAML.into(),
         },
+        case: "default".into(),
+        matrix: Vec::new(),
         title: "Two workers".into(),
         summary: None,
         tags: Vec::new(),
@@ -100,6 +107,8 @@ fn scenario(path: &str) -> Arc<Scenario> {
         limits: Vec::new(),
         timeout: None,
         own_server: None,
+        clock: None,
+        redactions: Vec::new(),
     })
 }
 
@@ -110,10 +119,11 @@ fn transcript(tag: &str) -> Transcript {
         [
             EventKind::Sent {
                 session,
-                sql: sql.into(),
+                sending: Sending::Statements(sql_text(sql, Span { start: 0, end: 0 })),
             },
             EventKind::Answered {
                 session: Some(session),
+                part: 0,
                 statement: split(sql).unwrap().remove(0),
                 answers: vec![Answer::Command(tag.into())],
             },

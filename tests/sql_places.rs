@@ -130,7 +130,7 @@ fn a_block_that_ends_with_the_file() {
         text: text.into(),
     };
     let scenario = scenario::parse(&source).expect("the scenario is right");
-    let lockstep::scenario::Action::Statement { sql, .. } = &scenario.steps[0].action else {
+    let [sql] = scenario.steps[0].action.sql()[..] else {
         panic!("a statement");
     };
     let plus = sql.text.find('+').expect("there is a plus");
@@ -149,12 +149,10 @@ fn a_block_inside_lists_and_mappings() {
     let places: Vec<_> = scenario
         .steps
         .iter()
-        .map(|step| match &step.action {
-            lockstep::scenario::Action::Statement { sql, .. } => {
-                let last = sql.text.trim_end().len() - 1;
-                (sql.text.clone(), &text[sql.origin(last)..][..2])
-            }
-            other => panic!("{other:?}"),
+        .flat_map(|step| step.action.sql())
+        .map(|sql| {
+            let last = sql.text.trim_end().len() - 1;
+            (sql.text.clone(), &text[sql.origin(last)..][..2])
         })
         .collect();
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::runner::CaseResult;
-use crate::scenario::{Action, Scenario, SessionIndex};
+use crate::scenario::{Action, Scenario, SessionIndex, Shutdown};
 use crate::server::Release;
 use crate::snapshot::{Layout, visible};
 
@@ -86,14 +86,26 @@ fn action(scenario: &Scenario, action: &Action) -> String {
     };
     match action {
         Action::Say(text) => format!("say: {}", first_line(text)),
-        Action::Statement {
+        Action::Send {
             session: index,
-            sql,
+            sending,
+            ..
         } => {
-            format!("{}> {}", session(index), first_line(&sql.text))
+            let sql = sending.sql();
+            let text = sql.first().map_or("", |sql| &sql.text);
+            format!("{}> {}", session(index), first_line(text))
         }
         Action::Check(sql) => format!("check: {}", first_line(&sql.text)),
         Action::WaitFor(index) => format!("wait_for: {}", session(index)),
+        Action::WaitForClose(index) => format!("wait_for: {{ closed: {} }}", session(index)),
+        Action::Advance { by, .. } => format!("advance: {}ms", by.as_millis()),
+        Action::Sleep(time) => format!("sleep: {}ms", time.as_millis()),
+        Action::Disconnect(index) => format!("disconnect: {}", session(index)),
+        Action::Connect(index) => format!("connect: {}", session(index)),
+        Action::Cancel(index) => format!("cancel: {}", session(index)),
+        Action::Terminate(index) => format!("terminate: {}", session(index)),
+        Action::Restart(Shutdown::Fast) => "restart: fast".to_owned(),
+        Action::Restart(Shutdown::Immediate) => "crash: true".to_owned(),
     }
 }
 

@@ -45,7 +45,13 @@ impl Alias {
                     *data = text.replace(&self.name, SHOWN).into_bytes();
                 }
             }
-            Answer::Command(_) | Answer::Empty | Answer::CopyIn | Answer::ConnectionLost => {}
+            Answer::Command(_)
+            | Answer::Empty
+            | Answer::CopyIn
+            | Answer::Prepared
+            | Answer::Skipped
+            | Answer::ConnectionLost
+            | Answer::ReplyLost => {}
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::scenario::Blocker;
 use crate::scenario::SessionIndex;
-use crate::transcript::Blocker;
 
 /// The wait event of a commit that waits for a standby.
 pub(crate) const SYNC_REP: &str = "SyncRep";
@@ -69,7 +69,9 @@ pub(crate) fn standings(
             // what is left when nobody else runs, also at the look after that.
             seen.iter().all(|s| proven.contains(&s.session))
         }
-        SeenBlocker::Known(Blocker::PreparedTransaction | Blocker::WaitEvent(_)) => true,
+        SeenBlocker::Known(
+            Blocker::PreparedTransaction | Blocker::WaitEvent(_) | Blocker::LostConnection(_),
+        ) => true,
         SeenBlocker::Stranger(_) => false,
     };
     let standing = |sighting: &Sighting| {

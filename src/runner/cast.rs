@@ -1,8 +1,8 @@
 //! Which backend plays which session.
 
 use super::blocking::SeenBlocker;
+use crate::scenario::Blocker;
 use crate::scenario::SessionIndex;
-use crate::transcript::Blocker;
 
 /// The backends of one case: a process id for each session that has connected.
 #[derive(Debug, Clone)]

@@ -9,6 +9,8 @@ use crate::wire::{Incoming, SendError, Sender};
 /// One statement of a step, ended, with all that came for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
+    /// Which piece of the step's SQL it is from.
+    pub part: usize,
     /// The statement.
     pub statement: Statement,
     /// What came, in order.
@@ -132,7 +134,11 @@ impl LiveSession {
             return false;
         };
         let answers = std::mem::take(&mut turn.answers);
-        turn.ended.push(Answered { statement, answers });
+        turn.ended.push(Answered {
+            part: 0,
+            statement,
+            answers,
+        });
         !turn.is_over()
     }
 

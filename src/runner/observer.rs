@@ -7,9 +7,9 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::blocking::{SeenBlocker, Sighting};
 use super::cast::Cast;
+use crate::scenario::Blocker;
 use crate::scenario::SessionIndex;
 use crate::server::Endpoint;
-use crate::transcript::Blocker;
 
 /// For each backend asked about: its direct blockers by lock and by safe snapshot, and its wait.
 /// The look is at exactly the backends asked about.

@@ -10,7 +10,7 @@ use super::cast::Cast;
 use super::live::{Answered, LiveSession};
 use super::observer::Observer;
 use super::trouble::HEEDS_WITHIN;
-use crate::scenario::{Action, Scenario, SessionIndex, SqlText, Step};
+use crate::scenario::{Action, Scenario, Sending, SessionIndex, SqlText, Step};
 use crate::transcript::{Event, EventKind, Transcript};
 use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
 
@@ -167,16 +167,21 @@ impl<'a> Replay<'a> {
         match &step.action {
             Action::Say(_) => Ok(()),
             Action::WaitFor(session) => self.await_end(*session).await,
-            Action::Statement { session, sql } => {
+            Action::Send {
+                session, sending, ..
+            } => {
                 self.await_end(*session).await?;
                 self.push(
                     at,
                     EventKind::Sent {
                         session: *session,
-                        sql: sql.text.clone(),
+                        sending: sending.clone(),
                     },
                 );
-                self.run(*session, Some(at), sql).await
+                match sending {
+                    Sending::Statements(sql) => self.run(*session, Some(at), sql).await,
+                    _ => unreachable!("the loader gives no other kind yet"),
+                }
             }
             Action::Check(sql) => {
                 self.push(
@@ -189,6 +194,7 @@ impl<'a> Replay<'a> {
                 self.run(outside, Some(at), sql).await?;
                 self.await_end(outside).await
             }
+            _ => unreachable!("the loader gives no other kind yet"),
         }
     }
 

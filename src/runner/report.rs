@@ -2,8 +2,8 @@
 
 use super::replay::Replay;
 use super::settle::Settled;
-use crate::scenario::SessionIndex;
-use crate::transcript::{Blocker, EventKind};
+use crate::scenario::{Blocker, SessionIndex};
+use crate::transcript::EventKind;
 
 impl Replay<'_> {
     /// Reports all news: first of the session whose step was just run, then of those that waited,
@@ -52,6 +52,7 @@ impl Replay<'_> {
         for answered in ended {
             let kind = EventKind::Answered {
                 session: named,
+                part: answered.part,
                 statement: answered.statement,
                 answers: answered.answers,
             };

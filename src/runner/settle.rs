@@ -7,8 +7,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::blocking::{BUFFER_PIN, SYNC_REP, Standing, standings};
 use super::replay::{Halt, Replay};
+use crate::scenario::Blocker;
 use crate::scenario::SessionIndex;
-use crate::transcript::Blocker;
 
 /// How long a statement may run before the first look at it. Most statements answer sooner.
 const FIRST_LOOK: Duration = Duration::from_micros(200);

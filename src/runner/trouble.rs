@@ -8,8 +8,8 @@ use super::live::LiveSession;
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
+use crate::scenario::Blocker;
 use crate::scenario::{Diagnostic, SessionIndex, Span};
-use crate::transcript::Blocker;
 use crate::wire::Closing;
 
 /// How long a statement may take to heed a cancel request, and a backend to end.
@@ -149,6 +149,9 @@ impl Replay<'_> {
     fn tell_blocker(&self, blocker: &SeenBlocker) -> String {
         match blocker {
             SeenBlocker::Known(Blocker::Session(session)) => self.name(*session).to_owned(),
+            SeenBlocker::Known(Blocker::LostConnection(session)) => {
+                format!("the lost connection of {}", self.name(*session))
+            }
             SeenBlocker::Known(Blocker::PreparedTransaction) => "a prepared transaction".to_owned(),
             SeenBlocker::Known(Blocker::WaitEvent(event)) => event.clone(),
             SeenBlocker::Stranger(pid) => format!("a backend outside the scenario (pid {pid})"),

@@ -7,6 +7,7 @@ mod model;
 mod render;
 mod source;
 mod sql;
+mod virtual_time;
 
 pub use diagnostic::Diagnostic;
 pub use discover::{DiscoverError, discover};
@@ -15,10 +16,12 @@ pub use load::{
     SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
 pub use model::{
-    Action, Claim, Expect, ExpectedError, ExpectedRows, Isolation, OwnServer, ReleaseComparison,
-    ReleaseOperator, ReleaseRange, Scenario, Session, SessionIndex, Setting, Source, Step, Waits,
+    Action, Blocker, Bound, Claim, Expect, Expectation, ExpectedError, ExpectedRows, Isolation,
+    OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario,
+    Sending, Session, SessionIndex, Setting, Shutdown, Source, Step, Waits,
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
 pub(crate) use sql::token_at;
 pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
+pub use virtual_time::VirtualTime;

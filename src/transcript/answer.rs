@@ -20,8 +20,15 @@ pub enum Answer {
     CopyOut(Vec<u8>),
     /// The server asks for the data of COPY … FROM STDIN.
     CopyIn,
+    /// A statement was parsed and is kept; nothing is shown.
+    Prepared,
+    /// The statement did not run, because one before it in the same pipeline failed.
+    Skipped,
     /// The connection ended without (further) word.
     ConnectionLost,
+    /// The scenario had the connection end before the client could read an answer: whether the
+    /// server got the statement is not known to the session.
+    ReplyLost,
 }
 
 /// Rows with their columns.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::answer::Answer;
-use crate::scenario::{SessionIndex, Statement};
+use crate::scenario::{Blocker, Sending, SessionIndex, Shutdown, Statement, VirtualTime};
 
 /// What was observed in one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,12 +31,12 @@ pub struct Event {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A session began a step; the SQL as written in the scenario.
+    /// A session began a step.
     Sent {
         /// The session.
         session: SessionIndex,
-        /// The whole SQL of the step.
-        sql: String,
+        /// What it sends, as written in the scenario.
+        sending: Sending,
     },
     /// The observer asked for a `check` step.
     Checked {
@@ -47,6 +47,8 @@ pub enum EventKind {
     Answered {
         /// The session; `None` is the observer of a `check` step.
         session: Option<SessionIndex>,
+        /// Which piece of the step's SQL the statement is from, as [`Sending::sql`] counts them.
+        part: usize,
         /// The statement; error positions count from the beginning of its text.
         statement: Statement,
         /// What came.
@@ -64,15 +66,65 @@ pub enum EventKind {
         /// The session.
         session: SessionIndex,
     },
+    /// The virtual clock moved.
+    Advanced {
+        /// By so much.
+        by: Duration,
+        /// To this time.
+        to: VirtualTime,
+    },
+    /// Real time passed, at least so much.
+    Slept(Duration),
+    /// The session's client went away without a goodbye.
+    Disconnected(SessionIndex),
+    /// The session has a fresh connection.
+    Connected(SessionIndex),
+    /// The server was asked to interrupt what the session runs.
+    CancelRequested(SessionIndex),
+    /// The session's backend was told to end.
+    Terminated(SessionIndex),
+    /// The server stopped in this way, and is up again.
+    Restarted(Shutdown),
+    /// The locks of the case's sessions after a step, where they were asked for.
+    Locks(Vec<Lock>),
 }
 
-/// What a statement waits for.
+/// A lock that a session holds or awaits, as `pg_locks` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Blocker {
-    /// A session of the scenario.
-    Session(SessionIndex),
-    /// A prepared transaction: nobody's backend holds the lock.
-    PreparedTransaction,
-    /// No lock at all; the server's wait event, such as `SyncRep`.
-    WaitEvent(String),
+pub struct Lock {
+    /// The session.
+    pub session: SessionIndex,
+    /// Whether it holds the lock; else it awaits it.
+    pub granted: bool,
+    /// `AccessShareLock`, `ExclusiveLock`, …
+    pub mode: String,
+    /// What is locked.
+    pub target: LockTarget,
+}
+
+/// What a [`Lock`] is on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockTarget {
+    /// A table, index, sequence, …; its name.
+    Relation(String),
+    /// A row version, while a session waits for its lock or is about to take it.
+    Tuple {
+        /// The name of the table.
+        relation: String,
+        /// Its block.
+        page: i32,
+        /// Its place in the block.
+        tuple: i16,
+    },
+    /// A transaction, which holds the lock until it ends.
+    Transaction {
+        /// Its number.
+        xid: u32,
+    },
+    /// A virtual transaction: `3/17`.
+    VirtualTransaction(String),
+    /// An advisory lock's key: one number, or two.
+    Advisory(Vec<i64>),
+    /// Anything else: the type and the numbers that `pg_locks` gives.
+    Other(String),
 }

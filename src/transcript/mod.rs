@@ -4,9 +4,10 @@ mod answer;
 mod event;
 pub mod psql;
 mod text;
+mod time;
 mod volatile;
 
 pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
-pub use event::{Blocker, Event, EventKind, Transcript};
+pub use event::{Event, EventKind, Lock, LockTarget, Transcript};
 pub(crate) use psql::display_width;
 pub use text::{Block, TranscriptText};

@@ -2,10 +2,11 @@
 //! with `-- `.
 
 use super::answer::Answer;
-use super::event::{Blocker, Event, EventKind, Transcript};
+use super::event::{Event, EventKind, Transcript};
 use super::psql;
+use super::time;
 use super::volatile::Volatile;
-use crate::scenario::SessionIndex;
+use crate::scenario::{Blocker, SessionIndex, Shutdown};
 
 /// A piece of a transcript's text that stands by itself: a statement with what came at once, a
 /// check, or what came of a statement that had waited.
@@ -150,10 +151,12 @@ impl Writer<'_> {
     fn take(&mut self, event: &Event) {
         let step = event.step;
         match &event.kind {
-            EventKind::Sent { session, sql } => {
+            EventKind::Sent { session, sending } => {
+                let sql: Vec<&str> = sending.sql().iter().map(|sql| sql.text.as_str()).collect();
+                let sql = sql.join("\n");
                 let prompt = format!("{}> ", self.name(*session));
                 let indent = " ".repeat(psql::display_width(&prompt));
-                self.open(step, Some(*session), with_prefixes(sql, &prompt, &indent));
+                self.open(step, Some(*session), with_prefixes(&sql, &prompt, &indent));
             }
             EventKind::Checked { sql } => {
                 self.open(step, None, with_prefixes(sql, "-- check: ", "--        "));
@@ -172,6 +175,44 @@ impl Writer<'_> {
                 let line = format!("-- {} continues\n", self.name(*session));
                 self.open(step, self.actor(*session), line);
             }
+            EventKind::Advanced { by, to } => {
+                let line = format!("-- the clock moves {} to {to}\n", time::shown(*by));
+                self.open(step, None, line);
+            }
+            EventKind::Slept(for_so_long) => {
+                self.open(
+                    step,
+                    None,
+                    format!("-- {} pass\n", time::shown(*for_so_long)),
+                );
+            }
+            EventKind::Disconnected(session) => {
+                let line = format!("-- {} goes away without a goodbye\n", self.name(*session));
+                self.open(step, None, line);
+            }
+            EventKind::Connected(session) => {
+                let line = format!("-- {} connects anew\n", self.name(*session));
+                self.open(step, None, line);
+            }
+            EventKind::CancelRequested(session) => {
+                let line = format!("-- {} asks to cancel its statement\n", self.name(*session));
+                self.open(step, None, line);
+            }
+            EventKind::Terminated(session) => {
+                let line = format!("-- the backend of {} is terminated\n", self.name(*session));
+                self.open(step, None, line);
+            }
+            EventKind::Restarted(Shutdown::Fast) => {
+                self.open(step, None, "-- the server restarts\n".to_owned());
+            }
+            EventKind::Restarted(Shutdown::Immediate) => {
+                self.open(
+                    step,
+                    None,
+                    "-- the server crashes and recovers\n".to_owned(),
+                );
+            }
+            EventKind::Locks(_) => {}
         }
     }
 
@@ -186,6 +227,7 @@ impl Writer<'_> {
         let closed = answers
             .contains(&Answer::ConnectionLost)
             .then(|| format!("-- the connection of {actor} is closed\n"));
+        let unanswered = format!("-- the connection of {actor} is lost before an answer\n");
         // It opens a block only if something else was reported since the statement.
         let opening = format!("-- {actor} answers\n");
         let named = self.volatile.answers(answers);
@@ -201,6 +243,9 @@ impl Writer<'_> {
         }
         if let Some(line) = closed {
             block.push(&line);
+        }
+        if answers.contains(&Answer::ReplyLost) {
+            block.push(&unanswered);
         }
     }
 
@@ -248,6 +293,9 @@ impl Writer<'_> {
     fn word(&self, blocker: &Blocker) -> String {
         match blocker {
             Blocker::Session(session) => self.name(*session).to_owned(),
+            Blocker::LostConnection(session) => {
+                format!("the lost connection of {}", self.name(*session))
+            }
             Blocker::PreparedTransaction => "a prepared transaction".to_owned(),
             Blocker::WaitEvent(event) => format!("the wait event {event}"),
         }

@@ -1,10 +1,8 @@
 use std::time::Duration;
 
 use super::{Block, TranscriptText};
-use crate::scenario::SessionIndex;
-use crate::transcript::{
-    Answer, Blocker, Column, Event, EventKind, Notification, ResultSet, Transcript,
-};
+use crate::scenario::{Blocker, Sending, SessionIndex, Span, SqlText};
+use crate::transcript::{Answer, Column, Event, EventKind, Notification, ResultSet, Transcript};
 
 const A: SessionIndex = SessionIndex(0);
 const B: SessionIndex = SessionIndex(1);
@@ -28,13 +26,18 @@ fn transcript(events: Vec<(usize, EventKind)>) -> Transcript {
 fn sent(session: SessionIndex, sql: &str) -> EventKind {
     EventKind::Sent {
         session,
-        sql: sql.to_owned(),
+        sending: Sending::Statements(SqlText {
+            text: sql.to_owned(),
+            span: Span { start: 0, end: 0 },
+            origins: Vec::new(),
+        }),
     }
 }
 
 fn answered(session: impl Into<Option<SessionIndex>>, answers: &[Answer]) -> EventKind {
     EventKind::Answered {
         session: session.into(),
+        part: 0,
         statement: crate::scenario::split("SELECT 1;").unwrap().remove(0),
         answers: answers.to_vec(),
     }

@@ -39,7 +39,8 @@ pub(super) fn unexpected(subject: &Subject<'_>) -> Option<Diagnostic> {
     let expects_error = subject
         .step
         .expect
-        .as_ref()
+        .first()
+        .and_then(|wanted| wanted.outcomes.first())
         .is_some_and(|expect| expect.error.is_some());
     if expects_error {
         return None;
@@ -49,7 +50,7 @@ pub(super) fn unexpected(subject: &Subject<'_>) -> Option<Diagnostic> {
     }
     let lost = subject.observed.connection_lost()?;
     let source = &subject.scenario.source;
-    let span = subject.sql().map_or(subject.step.span, |sql| {
+    let span = subject.sql(lost.part).map_or(subject.step.span, |sql| {
         place::of_statement(source, sql, lost.statement)
     });
     Some(subject.diagnostic(
@@ -61,7 +62,7 @@ pub(super) fn unexpected(subject: &Subject<'_>) -> Option<Diagnostic> {
 
 fn step_error(subject: &Subject<'_>, answered: Answered<'_>, error: &ServerMessage) -> Diagnostic {
     let source = &subject.scenario.source;
-    let mut diagnostic = match subject.sql() {
+    let mut diagnostic = match subject.sql(answered.part) {
         Some(sql) => server_error(source, sql, answered.statement, error),
         None => subject.diagnostic(
             subject.step.span,

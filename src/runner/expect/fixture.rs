@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Answered, Observed, unmet};
 use crate::scenario::{
-    Action, Expect, ReleaseRange, Scenario, Session, SessionIndex, SourceFile, Span, Spanned,
-    SqlText, Statement, Step, split,
+    Action, Blocker, Expect, Expectation, ReleaseRange, Reply, Scenario, Sending, Session,
+    SessionIndex, SourceFile, Span, Spanned, SqlText, Statement, Step, split,
 };
-use crate::transcript::{Answer, Blocker, Column, ResultSet, ServerMessage, Severity};
+use crate::transcript::{Answer, Column, ResultSet, ServerMessage, Severity};
 
 /// The file; the spans of a test are pieces of it.
 pub(super) const FILE: &str = "\
@@ -98,6 +98,7 @@ pub(super) fn judge_wait(
     let statement = statement();
     let observed = Observed {
         answered: vec![Answered {
+            part: 0,
             statement: &statement,
             answers,
         }],
@@ -126,6 +127,8 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
     };
     Scenario {
         source: source(),
+        case: "default".to_owned(),
+        matrix: Vec::new(),
         title: "A race".to_owned(),
         summary: None,
         tags: Vec::new(),
@@ -136,19 +139,25 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
         sessions: vec![session("A"), session("B")],
         steps: vec![Step {
             span: span("A: |"),
-            action: Action::Statement {
+            action: Action::Send {
                 session: SessionIndex(0),
-                sql: sql(),
+                sending: Sending::Statements(sql()),
+                reply: Reply::Awaited,
             },
             id: None,
             label: None,
             note: None,
-            expect: Some(expect),
+            expect: vec![Expectation {
+                releases: ReleaseRange::default(),
+                outcomes: vec![expect],
+            }],
         }],
         claims: Vec::new(),
         limits: Vec::new(),
         timeout: None,
         own_server: None,
+        clock: None,
+        redactions: Vec::new(),
     }
 }
 

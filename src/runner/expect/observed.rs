@@ -1,7 +1,7 @@
 //! What was observed of one step.
 
-use crate::scenario::Statement;
-use crate::transcript::{Answer, Blocker, EventKind, ResultSet, ServerMessage, Transcript};
+use crate::scenario::{Blocker, Statement};
+use crate::transcript::{Answer, EventKind, ResultSet, ServerMessage, Transcript};
 
 /// What was observed of one step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Observed<'a> {
 /// The answers to one statement of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered<'a> {
+    /// Which piece of the step's SQL it is from.
+    pub part: usize,
     /// The statement as it was sent.
     pub statement: &'a Statement,
     /// What came.
@@ -33,15 +35,30 @@ impl<'a> Observed<'a> {
             begun = true;
             match &event.kind {
                 EventKind::Answered {
-                    statement, answers, ..
-                } => observed.answered.push(Answered { statement, answers }),
+                    part,
+                    statement,
+                    answers,
+                    ..
+                } => observed.answered.push(Answered {
+                    part: *part,
+                    statement,
+                    answers,
+                }),
                 EventKind::Waits { blockers, .. } => {
                     observed.waited = true;
                     observed.blockers.extend(blockers.iter().cloned());
                 }
                 EventKind::Sent { .. }
                 | EventKind::Checked { .. }
-                | EventKind::Continues { .. } => {}
+                | EventKind::Continues { .. }
+                | EventKind::Advanced { .. }
+                | EventKind::Slept(_)
+                | EventKind::Disconnected(_)
+                | EventKind::Connected(_)
+                | EventKind::CancelRequested(_)
+                | EventKind::Terminated(_)
+                | EventKind::Restarted(_)
+                | EventKind::Locks(_) => {}
             }
         }
         observed.blockers.sort();
@@ -111,7 +128,7 @@ mod tests {
     use super::super::fixture::{command, nothing, scenario, spanned};
     use super::super::unmet_in;
     use super::*;
-    use crate::scenario::{Expect, SessionIndex, Waits, split};
+    use crate::scenario::{Expect, Sending, SessionIndex, Span, SqlText, Waits, split};
     use crate::transcript::Event;
 
     fn event(step: usize, kind: EventKind) -> Event {
@@ -127,16 +144,21 @@ mod tests {
         let other = SessionIndex(0);
         let answered = |session, tag| EventKind::Answered {
             session: Some(session),
+            part: 0,
             statement: split("UPDATE t;").unwrap().remove(0),
             answers: vec![command(tag)],
         };
-        let sql = "UPDATE t;".to_owned();
+        let sending = Sending::Statements(SqlText {
+            text: "UPDATE t;".to_owned(),
+            span: Span { start: 0, end: 0 },
+            origins: Vec::new(),
+        });
         let blockers = vec![Blocker::Session(other)];
         Transcript {
             sessions: vec!["A".to_owned(), "B".to_owned()],
             backends: Vec::new(),
             events: vec![
-                event(0, EventKind::Sent { session, sql }),
+                event(0, EventKind::Sent { session, sending }),
                 event(0, EventKind::Waits { session, blockers }),
                 event(1, answered(other, "COMMIT")),
                 event(0, EventKind::Continues { session }),
@@ -159,7 +181,10 @@ mod tests {
     fn a_scenario_is_held_against_its_transcript() {
         let expect = |tag: &str| Expect {
             tag: Some(spanned("UPDATE 1", tag.to_owned())),
-            waits: Some(spanned("[A]", Waits::For(vec![SessionIndex(0)]))),
+            waits: Some(spanned(
+                "[A]",
+                Waits::For(vec![Blocker::Session(SessionIndex(0))]),
+            )),
             ..nothing()
         };
         assert!(unmet_in(&scenario(expect("UPDATE 0")), &transcript()).is_empty());

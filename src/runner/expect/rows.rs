@@ -367,6 +367,7 @@ mod tests {
         let statement = fixture::statement();
         let observed = Observed {
             answered: vec![Answered {
+                part: 0,
                 statement: &statement,
                 answers: &answers,
             }],

@@ -2,7 +2,7 @@
 
 use super::observed::Observed;
 use super::{error, notices, result, rows, waits};
-use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step};
+use crate::scenario::{Diagnostic, Scenario, Span, SqlText, Step};
 use crate::transcript::Transcript;
 
 /// The expectations of all steps that were begun which are not met, in the order of the steps.
@@ -27,7 +27,11 @@ pub fn unmet(scenario: &Scenario, step: &Step, observed: &Observed<'_>) -> Vec<D
     let failure = error::unexpected(&subject);
     let failed = failure.is_some();
     let mut found: Vec<Diagnostic> = failure.into_iter().collect();
-    let Some(expect) = &step.expect else {
+    let Some(expect) = step
+        .expect
+        .first()
+        .and_then(|wanted| wanted.outcomes.first())
+    else {
         return found;
     };
     found.extend(
@@ -67,12 +71,9 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The SQL of the step.
-    pub(super) const fn sql(&self) -> Option<&'a SqlText> {
-        match &self.step.action {
-            Action::Statement { sql, .. } | Action::Check(sql) => Some(sql),
-            Action::Say(_) | Action::WaitFor(_) => None,
-        }
+    /// A piece of the SQL of the step.
+    pub(super) fn sql(&self, part: usize) -> Option<&'a SqlText> {
+        self.step.action.sql().get(part).copied()
     }
 
     pub(super) fn diagnostic(&self, span: Span, message: String, label: String) -> Diagnostic {

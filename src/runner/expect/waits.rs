@@ -1,8 +1,8 @@
 //! Whether, and for whom, a step waits.
 
 use super::unmet::Subject;
+use crate::scenario::Blocker;
 use crate::scenario::{Diagnostic, SessionIndex, Spanned, Waits};
-use crate::transcript::Blocker;
 
 pub(super) fn check(subject: &Subject<'_>, expected: &Spanned<Waits>) -> Option<Diagnostic> {
     let observed = subject.observed;
@@ -14,8 +14,8 @@ pub(super) fn check(subject: &Subject<'_>, expected: &Spanned<Waits>) -> Option<
     let (met, wanted) = match &expected.value {
         Waits::No => (!observed.waited, "expected the step not to wait".to_owned()),
         Waits::Yes => (observed.waited, "expected the step to wait".to_owned()),
-        Waits::For(sessions) => {
-            let mut wanted: Vec<Blocker> = sessions.iter().copied().map(Blocker::Session).collect();
+        Waits::For(wanted) => {
+            let mut wanted = wanted.clone();
             wanted.sort();
             wanted.dedup();
             let mut blockers = observed.blockers.clone();
@@ -38,6 +38,12 @@ fn list(subject: &Subject<'_>, blockers: &[Blocker]) -> String {
                 Some(session) => session.name.value.clone(),
                 None => format!("session {}", index + 1),
             },
+            Blocker::LostConnection(SessionIndex(index)) => {
+                match subject.scenario.sessions.get(*index) {
+                    Some(session) => format!("the lost connection of {}", session.name.value),
+                    None => format!("the lost connection of session {}", index + 1),
+                }
+            }
             Blocker::PreparedTransaction => "a prepared transaction".to_owned(),
             Blocker::WaitEvent(event) => format!("the event {event}"),
         })
@@ -67,7 +73,7 @@ mod tests {
     }
 
     fn for_both() -> Waits {
-        Waits::For(vec![SessionIndex(1), SessionIndex(0)])
+        Waits::For(vec![B, A])
     }
 
     #[test]
@@ -106,13 +112,13 @@ mod tests {
                 "it waited for B",
             ),
             (
-                Waits::For(vec![SessionIndex(0)]),
+                Waits::For(vec![A]),
                 Some(vec![A, Blocker::PreparedTransaction]),
                 "expected the step to wait for A",
                 "it waited for A and a prepared transaction",
             ),
             (
-                Waits::For(vec![SessionIndex(0)]),
+                Waits::For(vec![A]),
                 None,
                 "expected the step to wait for A",
                 "it did not wait",

@@ -49,6 +49,9 @@ const KEYS: Keys = Keys {
     ],
 };
 
+/// The name of the only case of a scenario without a matrix.
+const DEFAULT_CASE: &str = "default";
+
 /// Reads a file; `None` when a mistake was reported that leaves no scenario.
 pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scenario> {
     let root = tree::parse(mistakes)?;
@@ -140,6 +143,8 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
 
     let scenario = Scenario {
         source: source.clone(),
+        case: DEFAULT_CASE.to_owned(),
+        matrix: Vec::new(),
         title: title?,
         summary,
         tags,
@@ -153,6 +158,8 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,
         own_server,
+        clock: None,
+        redactions: Vec::new(),
     };
     // A server that is asked for in the wrong words is asked for.
     cluster::check(mistakes, &scenario, fields.get("server").is_some());

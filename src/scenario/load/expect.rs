@@ -1,6 +1,6 @@
 //! What must come out of a step.
 
-use super::super::model::{Expect, ExpectedRows, SessionIndex, Waits};
+use super::super::model::{Blocker, Expect, ExpectedRows, SessionIndex, Waits};
 use super::super::source::{Span, Spanned};
 use super::expected_error;
 use super::expected_rows;
@@ -289,5 +289,6 @@ fn waits(
         blockers.push(index);
     }
     all_read.then_some(())?;
+    let blockers = blockers.into_iter().map(Blocker::Session).collect();
     spanned(Waits::For(blockers))
 }

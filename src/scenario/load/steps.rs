@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::super::model::{Action, Step};
+use super::super::model::{Action, Expectation, ReleaseRange, Reply, Sending, Step};
 use super::super::source::{Span, Spanned, SqlText};
 use super::expect;
 use super::mistakes::{Mistake, Mistakes};
@@ -182,7 +182,7 @@ impl Reader<'_> {
         let label = text(self.mistakes, "label");
         let note = text(self.mistakes, "note");
         let actor = match &action {
-            Some(Action::Statement { session, .. }) => Some(*session),
+            Some(Action::Send { session, .. }) => Some(*session),
             _ => None,
         };
         let expectation = fields
@@ -197,7 +197,13 @@ impl Reader<'_> {
             id,
             label,
             note,
-            expect: expectation,
+            expect: expectation
+                .map(|expect| Expectation {
+                    releases: ReleaseRange::default(),
+                    outcomes: vec![expect],
+                })
+                .into_iter()
+                .collect(),
         })
     }
 
@@ -237,7 +243,11 @@ impl Reader<'_> {
         if let Some(session) = self.sessions.position(key) {
             self.sessions.acts(session);
             let sql = self.sql(&first.value)?;
-            return Some(Action::Statement { session, sql });
+            return Some(Action::Send {
+                session,
+                sending: Sending::Statements(sql),
+                reply: Reply::Awaited,
+            });
         }
         // The SQL is looked at all the same: it may have mistakes, and name a statement.
         let _ = self.sql(&first.value);

@@ -94,7 +94,7 @@ impl<'a> Page<'a> {
                 self.is_copying_out = true;
                 self.copied.extend_from_slice(piece);
             }
-            Answer::ConnectionLost => {}
+            Answer::Prepared | Answer::Skipped | Answer::ConnectionLost | Answer::ReplyLost => {}
         }
     }
 
