@@ -11,5 +11,5 @@ pub(crate) use cluster_wide::{ClusterWide, cluster_wide};
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub use problem::{SplitProblem, SplitProblemKind};
-pub use split::split;
+pub use split::{as_one_message, split};
 pub use statement::Statement;
