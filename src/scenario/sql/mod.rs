@@ -13,5 +13,5 @@ pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub(crate) use parameter::highest_parameter;
 pub use problem::{SplitProblem, SplitProblemKind};
-pub use split::split;
+pub use split::{as_one_message, split};
 pub use statement::Statement;
