@@ -2,6 +2,7 @@
 
 mod actions;
 mod beside;
+mod by_case;
 mod claims;
 mod clock;
 mod cluster;
@@ -11,11 +12,14 @@ mod entry;
 mod expect;
 mod expected_error;
 mod expected_rows;
+mod flow;
 mod known_settings;
+mod matrix;
 mod mistakes;
 mod names;
 mod node;
 mod read;
+mod redact;
 mod release_range;
 mod sending;
 mod server;
@@ -24,10 +28,12 @@ mod settings;
 mod sql;
 mod statements;
 mod steps;
+mod substitute;
 mod syntax;
 mod text;
 mod tree;
 mod values;
+mod virtual_clock;
 mod waits;
 mod when;
 
