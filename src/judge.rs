@@ -21,7 +21,7 @@ pub fn judge(
         Some(Trouble::Server(what)) => return Ok(Verdict::Error(what.clone())),
         None => {}
     }
-    let unmet = unmet_in(scenario, &outcome.transcript);
+    let unmet = unmet_in(scenario, &outcome.transcript, key.release);
     if !unmet.is_empty() {
         return Ok(Verdict::Unmet(unmet));
     }
