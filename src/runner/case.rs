@@ -14,7 +14,7 @@ use super::outcome::{Outcome, Trouble};
 use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
 use super::trouble::{Place, tell};
-use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
+use crate::scenario::{Reply, SUPERUSER_SETTINGS, Scenario, Sending, SessionIndex, Span, SqlText};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, identifier};
 use crate::transcript::{Answer, Transcript};
 use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
@@ -320,7 +320,8 @@ impl Replay<'_> {
         session: SessionIndex,
         sql: &SqlText,
     ) -> Result<Vec<Answered>, Trouble> {
-        let ended = match self.run(session, None, sql).await {
+        let sending = Sending::Statements(sql.clone());
+        let ended = match self.run(session, None, &sending, Reply::Awaited).await {
             Ok(()) => self.await_end(session).await,
             Err(halt) => Err(halt),
         };
