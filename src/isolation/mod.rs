@@ -1,0 +1,21 @@
+//! PostgreSQL's isolation specs: the `.spec` format is read, played by isolationtester's rules, and
+//! printed as isolationtester prints it.
+
+mod discover;
+mod expected;
+mod needs;
+mod play;
+mod print;
+mod read;
+mod run;
+mod shared;
+mod spec;
+
+pub use discover::{discover, is_spec};
+pub use expected::{Expected, ExpectedError, beside};
+pub use needs::{Need, superuser_needs};
+pub use play::{Figures, Played};
+pub use print::{error_line, table};
+pub use read::parse;
+pub use run::{PlayOptions, SpecEnd, run};
+pub use spec::{Spec, SpecSession, SpecStep};
