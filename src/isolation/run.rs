@@ -6,11 +6,23 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
+use super::environment::{self, EnvironmentError};
 use super::play::{Figures, Place, Played, play};
 use super::shared::{Board, Claims};
 use super::spec::Spec;
 use crate::runner::{Observer, Trouble, tell};
 use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
+
+/// Specs could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A database could not be made or dropped.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The server could not be given what specs expect of it.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+}
 
 /// How to play specs.
 #[derive(Debug, Clone, Copy)]
@@ -42,14 +54,17 @@ pub struct SpecEnd {
 ///
 /// # Errors
 ///
-/// A database could not be made or dropped.
+/// The server could not be prepared; a database could not be made or dropped.
 pub async fn run(
     specs: Vec<Arc<Spec>>,
     server: &Server,
     options: PlayOptions,
     ends: UnboundedSender<SpecEnd>,
-) -> Result<(), DatabaseError> {
+) -> Result<(), RunError> {
     let endpoint = server.endpoint().clone();
+    if server.recipe().is_some() {
+        environment::provide(&endpoint).await?;
+    }
     let databases =
         Databases::connect(&endpoint, server.scripted_endpoint(), Reach::Database).await?;
     let jobs = options.jobs.clamp(1, specs.len().max(1));
@@ -84,7 +99,7 @@ pub async fn run(
     }
     let pool = Arc::into_inner(shared).map(|shared| shared.pool);
     match pool.and_then(Arc::into_inner) {
-        Some(pool) => pool.close().await,
+        Some(pool) => Ok(pool.close().await?),
         None => Ok(()),
     }
 }

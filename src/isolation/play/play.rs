@@ -7,6 +7,7 @@ use super::halt::{Halt, Part};
 use super::line::Line;
 use super::player::Player;
 use super::schedule::begins_only;
+use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
 use crate::runner::{Cast, Observer, SeenBlocker, Trouble, names_a_signal, names_a_timeout, tell};
 use crate::scenario::{Blocker, Diagnostic, SessionIndex, Span};
@@ -136,7 +137,7 @@ async fn connect(spec: &Spec, place: &Place<'_>) -> Result<Vec<Line>, Trouble> {
             password: place.endpoint.password.clone(),
             database: place.database.to_owned(),
             application_name: format!("isolation/{}/{name}", spec.name()),
-            options: environment(),
+            options: session_settings(),
         };
         let (address, tls) = (place.endpoint.address.clone(), place.endpoint.tls.clone());
         let limit = place.limit;
@@ -156,19 +157,6 @@ async fn connect(spec: &Spec, place: &Place<'_>) -> Result<Vec<Line>, Trouble> {
         lines.push(Line::new(sender, receiver));
     }
     Ok(lines)
-}
-
-/// What `pg_isolation_regress` has sessions begin with.
-fn environment() -> Vec<(String, String)> {
-    [
-        ("TimeZone", "America/Los_Angeles"),
-        ("DateStyle", "Postgres, MDY"),
-        ("IntervalStyle", "postgres_verbose"),
-        ("bytea_output", "hex"),
-        ("timezone_abbreviations", "Default"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec()
 }
 
 impl Player<'_> {
