@@ -10,9 +10,10 @@ use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step};
 use crate::server::{Reach, Recipe, StartError};
 
 /// Whether a scenario is replayed on a server of its own: where it says so or restarts the server,
-/// and where Lockstep can start one for what is only right when nothing else runs on the server. What VACUUM may remove or
-/// freeze depends on the oldest transaction of the whole server, through the snapshots of the
-/// case's own sessions; everything else that cases do they do in databases of their own.
+/// and where Lockstep can start one for what is only right when nothing else runs on the server.
+/// What VACUUM may remove or freeze depends on the oldest transaction of the whole server, through
+/// the snapshots of the case's own sessions; everything else that cases do they do in databases of
+/// their own.
 pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
     let names_vacuum = |sql: &SqlText| {
         sql.text
@@ -20,14 +21,14 @@ pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
             .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
     };
     scenario.own_server.is_some()
-        || restarts(scenario)
+        || restart(scenario).is_some()
         || (recipe.is_some() && scenario.all_sql().any(names_vacuum))
 }
 
-/// Whether a scenario stops its server and starts it again.
-fn restarts(scenario: &Scenario) -> bool {
-    let is_restart = |step: &Step| matches!(step.action, Action::Restart(_));
-    scenario.steps.iter().any(is_restart)
+/// The first step that stops the server and starts it again.
+fn restart(scenario: &Scenario) -> Option<&Step> {
+    let mut steps = scenario.steps.iter();
+    steps.find(|step| matches!(step.action, Action::Restart(_)))
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
@@ -45,7 +46,7 @@ pub(crate) async fn replay_apart(
         .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
-    let started = if restarts(scenario) {
+    let started = if restart(scenario).is_some() {
         recipe.start_restartable(&settings).await
     } else {
         recipe.start(&settings).await
@@ -72,7 +73,8 @@ pub(crate) async fn replay_apart(
 
 /// Somebody else's server is not Lockstep's to start once more.
 fn not_to_be_had(scenario: &Scenario) -> Trouble {
-    let span = scenario.own_server.as_ref().map(|own| own.span);
+    let asked = scenario.own_server.as_ref().map(|own| own.span);
+    let span = asked.or_else(|| restart(scenario).map(|step| step.span));
     Trouble::Invalid(Diagnostic {
         source: scenario.source.clone(),
         message: "the scenario needs a server of its own".to_owned(),
