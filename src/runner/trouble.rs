@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::blocking::{SeenBlocker, VACUUM_TRUNCATE};
 use super::case::within_limit;
 use super::cast::Backend;
-use super::live::LiveSession;
+use super::live::{LiveSession, Obstacle};
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
@@ -58,6 +58,9 @@ impl Replay<'_> {
             Halt::Told(trouble) => return *trouble,
             halt => halt,
         };
+        if let Halt::Session(_, obstacle @ Obstacle::Prelude(_)) = halt {
+            return Trouble::Server(format!("failed to {obstacle}"));
+        }
         let explanation = match within_limit(self.explain(halt, place)).await {
             Ok(Ok(explanation)) => explanation,
             Ok(Err(error)) => return Trouble::Server(tell(&error)),
@@ -112,8 +115,8 @@ impl Replay<'_> {
                     help: Some(place.way_out().to_owned()),
                 }
             }
-            Halt::Send(session, error) => Explanation {
-                message: format!("failed to {error}"),
+            Halt::Session(session, obstacle) => Explanation {
+                message: format!("failed to {obstacle}"),
                 label: format!("the statement of {}", self.name(session)),
                 help: None,
             },
