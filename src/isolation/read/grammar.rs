@@ -84,7 +84,9 @@ impl<'a> Parser<'a> {
 
     /// Where the next token stands.
     fn here(&self) -> Span {
-        self.tokens.get(self.at).map_or(self.end, |token| token.span)
+        self.tokens
+            .get(self.at)
+            .map_or(self.end, |token| token.span)
     }
 
     fn take_if(&mut self, kind: &TokenKind) -> bool {
@@ -399,13 +401,9 @@ impl<'a> Parser<'a> {
     /// Something that begins nothing; what goes with it is passed over.
     fn stray(&mut self, token: &Token) {
         let mistake = match &token.kind {
-            TokenKind::Name(name) => {
-                Mistake::new(token.span, format!("`{name}` begins nothing"))
-                    .label("unknown word")
-                    .help(
-                        "here may stand `setup`, `teardown`, `session`, `step` or `permutation`",
-                    )
-            }
+            TokenKind::Name(name) => Mistake::new(token.span, format!("`{name}` begins nothing"))
+                .label("unknown word")
+                .help("here may stand `setup`, `teardown`, `session`, `step` or `permutation`"),
             TokenKind::Stray(_) => self.stray_characters(token),
             TokenKind::Sql(_) => {
                 let brace = Span {
