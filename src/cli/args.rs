@@ -61,7 +61,7 @@ pub(super) struct Selection {
     /// [default: the folder `scenarios`]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Only scenarios whose path or title contains TEXT.
+    /// Only scenarios whose path or title, or cases of a matrix whose name, contains TEXT.
     #[arg(short = 'k', value_name = "TEXT")]
     pub containing: Option<String>,
     /// Only scenarios that have the tag; may be given more than once.
@@ -136,6 +136,9 @@ pub(super) struct ShowOptions {
     /// The scenario file.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Only the case of that name, of a scenario with a matrix. [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    pub case: Option<String>,
     #[command(flatten)]
     pub server: ServerOptions,
 }

@@ -9,7 +9,7 @@ mod palette;
 mod progress;
 mod specs;
 
-pub use console::{Console, RunSummary, Verbosity};
+pub use console::{Console, Cut, RunSummary, Verbosity, WhyCut};
 pub use group::{CaseGroup, group};
 pub use name::{case_name, scenario_name, step_place};
 pub use progress::Progress;

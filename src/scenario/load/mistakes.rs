@@ -88,6 +88,10 @@ impl Mistakes {
         &self.source.text[span.start..span.end]
     }
 
+    pub(super) fn into_found(self) -> Vec<Mistake> {
+        self.found
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
