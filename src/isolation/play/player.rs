@@ -11,7 +11,7 @@ use super::line::Line;
 use super::play::Figures;
 use crate::isolation::print::{error_line, table};
 use crate::isolation::spec::{Spec, SpecStep};
-use crate::runner::{Cast, Observer, Standing, pause_for};
+use crate::runner::{Backend, Cast, Observer, Standing, pause_for};
 use crate::scenario::{SessionIndex, Spanned};
 use crate::schedule::{Marker, Progress, StepPlace};
 use crate::transcript::{Answer, psql};
@@ -51,9 +51,9 @@ pub(super) struct Player<'a> {
     /// Whether a notice was told since this was last reset.
     pub has_new_notice: bool,
     /// What the latest look proved; empty once anything has happened since.
-    pub standings: BTreeMap<SessionIndex, Standing>,
+    pub standings: BTreeMap<Backend, Standing>,
     /// Who was proven to wait while nothing happened since.
-    pub proven: BTreeSet<SessionIndex>,
+    pub proven: BTreeSet<Backend>,
     /// Whether a backend may have been signalled that has not heeded it.
     pub is_signalled: bool,
     /// Whether any step may signal a backend, as functions of the set-ups do.
@@ -153,7 +153,9 @@ impl Player<'_> {
                     }
                     continue;
                 }
-                Incoming::Closed(closing) => return Err(Halt::Answer(Part::Step(session), closing)),
+                Incoming::Closed(closing) => {
+                    return Err(Halt::Answer(Part::Step(session), closing));
+                }
             };
             let sql = self.step_of(session).map(|step| step.sql.value.as_str());
             let text = match answer {
@@ -199,7 +201,11 @@ impl Player<'_> {
     }
 
     /// Reports the end of a step, with the notifications of its session.
-    pub(super) async fn report_end(&mut self, session: usize, has_waited: bool) -> Result<(), Halt> {
+    pub(super) async fn report_end(
+        &mut self,
+        session: usize,
+        has_waited: bool,
+    ) -> Result<(), Halt> {
         // What has arrived until now belongs to this report.
         let line = &mut self.lines[session];
         poll_fn(|context| {
@@ -223,7 +229,7 @@ impl Player<'_> {
         self.take_in(session).await?;
         for notification in std::mem::take(&mut self.lines[session].notifications) {
             let pid = notification.pid;
-            let sender = match self.cast.session(pid) {
+            let sender = match self.cast.backend(pid).map(Backend::session) {
                 Some(SessionIndex(at)) if at < self.control() => {
                     self.spec.sessions[at].name.value.clone()
                 }
@@ -247,7 +253,11 @@ pub(super) async fn arrival(lines: &mut [Line]) {
         for line in lines.iter_mut().filter(|line| line.in_flight()) {
             has_come |= line.poll_arrival(context).is_ready();
         }
-        if has_come { Poll::Ready(()) } else { Poll::Pending }
+        if has_come {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
 }
