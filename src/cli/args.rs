@@ -57,7 +57,7 @@ pub(super) enum Color {
 /// Which scenarios.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Scenario files, and folders to search for them.
+    /// Scenario files, and folders to search for them. `run` also takes isolation specs.
     /// [default: the folder `scenarios`]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -115,6 +115,8 @@ pub(super) struct RunOptions {
     /// Start no further case once one has not passed.
     #[arg(long)]
     pub fail_fast: bool,
+    #[command(flatten)]
+    pub isolation: super::isolation::IsolationOptions,
     /// Accept what is new or differs, at once.
     #[arg(long)]
     pub accept: bool,

@@ -12,6 +12,7 @@ use super::args::RunOptions;
 use super::environment::Environment;
 use super::exit::{ExitStatus, exit_status};
 use super::interrupt::Interrupt;
+use super::isolation;
 use super::output::Output;
 use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
@@ -29,6 +30,11 @@ use crate::transcript::Transcript;
 
 /// Runs the command.
 pub(super) fn run(options: &RunOptions, environment: &Environment, output: Output) -> u8 {
+    match isolation::specs(options, output) {
+        Ok(None) => {}
+        Ok(Some(specs)) => return isolation::run(&specs, options, environment, output),
+        Err(status) => return status.code(),
+    }
     if environment.ci && (options.accept || options.remove_unused) {
         output.fail(
             "`--accept` and `--remove-unused` change snapshots, and nothing is written in CI",
@@ -348,6 +354,6 @@ fn cases(
 }
 
 /// A case spends most of its time on what the server does, on another core.
-fn default_jobs() -> usize {
+pub(super) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
 }

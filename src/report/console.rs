@@ -401,7 +401,7 @@ fn is_unserved(result: &CaseResult) -> bool {
 }
 
 /// `[   0.012s]`
-fn time(elapsed: Duration) -> String {
+pub(super) fn time(elapsed: Duration) -> String {
     format!("[{:>8.3}s]", elapsed.as_secs_f64())
 }
 
