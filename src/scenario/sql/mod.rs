@@ -16,6 +16,6 @@ pub(crate) use lexer::token_at;
 pub(crate) use parameter::highest_parameter;
 pub(crate) use prepare::{prepared_name, prepares_transaction};
 pub use problem::{SplitProblem, SplitProblemKind};
-pub use split::split;
+pub use split::{as_one_message, split};
 pub use statement::Statement;
 pub(crate) use virtual_clock::{Uncaught, uncaught};
