@@ -22,14 +22,14 @@ pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
     };
     let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
     scenario.own_server.is_some()
-        || restarts(scenario)
+        || restart(scenario).is_some()
         || (recipe.is_some() && scenario.all_sql().any(is_shared))
 }
 
-/// Whether a scenario stops its server and starts it again.
-fn restarts(scenario: &Scenario) -> bool {
-    let is_restart = |step: &Step| matches!(step.action, Action::Restart(_));
-    scenario.steps.iter().any(is_restart)
+/// The first step that stops the server and starts it again.
+fn restart(scenario: &Scenario) -> Option<&Step> {
+    let mut steps = scenario.steps.iter();
+    steps.find(|step| matches!(step.action, Action::Restart(_)))
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
@@ -47,7 +47,7 @@ pub(crate) async fn replay_apart(
         .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
-    let started = if restarts(scenario) {
+    let started = if restart(scenario).is_some() {
         recipe.start_restartable(&settings).await
     } else {
         recipe.start(&settings).await
@@ -74,7 +74,8 @@ pub(crate) async fn replay_apart(
 
 /// Somebody else's server is not Lockstep's to start once more.
 fn not_to_be_had(scenario: &Scenario) -> Trouble {
-    let span = scenario.own_server.as_ref().map(|own| own.span);
+    let asked = scenario.own_server.as_ref().map(|own| own.span);
+    let span = asked.or_else(|| restart(scenario).map(|step| step.span));
     Trouble::Invalid(Diagnostic {
         source: scenario.source.clone(),
         message: "the scenario needs a server of its own".to_owned(),

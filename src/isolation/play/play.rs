@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use super::halt::{Halt, Part};
 use super::line::Line;
+use super::look::is_no_lock;
 use super::player::Player;
 use super::schedule::begins_only;
 use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
-use crate::runner::{Cast, Observer, SeenBlocker, Trouble, names_a_signal, names_a_timeout, tell};
-use crate::scenario::{Blocker, Diagnostic, SessionIndex, Span};
+use crate::runner::{
+    Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
+    names_a_timeout, tell,
+};
+use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::server::Endpoint;
 use crate::wire::{self, Startup};
 
@@ -290,34 +294,35 @@ impl Player<'_> {
     /// Whom everybody in flight waits for: `s2 (step w2) waits for s1, which is idle`.
     async fn waits(&self) -> String {
         let in_flight = self.in_flight();
-        let Ok(seen) = self.observer.look(&self.cast, &in_flight).await else {
+        let backends: Vec<Backend> = in_flight.iter().copied().map(Backend::Of).collect();
+        let is_wait = |_, event: &str| is_no_lock(event);
+        let Ok(look) = self.observer.look(&self.cast, &backends, is_wait).await else {
             return "the server does not say who waits for whom".to_owned();
         };
         let mut told = Vec::new();
-        for sighting in seen {
+        for sighting in look.seen {
             let whom: Vec<String> = sighting
                 .blockers
                 .iter()
                 .map(|blocker| match blocker {
-                    SeenBlocker::Known(Blocker::Session(session)) => {
+                    SeenBlocker::Backend(Backend::Of(session)) => {
                         let is_idle = !in_flight.contains(session);
                         let idle = if is_idle { ", which is idle" } else { "" };
                         format!("{}{idle}", self.name(session.0))
                     }
-                    SeenBlocker::Known(Blocker::PreparedTransaction) => {
-                        "a prepared transaction".to_owned()
-                    }
-                    SeenBlocker::Known(Blocker::WaitEvent(event)) => event.clone(),
-                    SeenBlocker::Known(Blocker::LostConnection(session)) => {
+                    SeenBlocker::Backend(Backend::Lost(session, _)) => {
                         format!("the lost connection of {}", self.name(session.0))
                     }
+                    SeenBlocker::PreparedTransaction => "a prepared transaction".to_owned(),
+                    SeenBlocker::Event(event) => event.clone(),
+                    SeenBlocker::Truncation(_) => VACUUM_TRUNCATE.to_owned(),
                     SeenBlocker::Stranger(pid) => format!("a backend of somebody else (pid {pid})"),
                 })
                 .collect();
             if whom.is_empty() {
                 continue;
             }
-            let at = sighting.session.0;
+            let at = sighting.backend.session().0;
             let step = self.current.get(at).and_then(Option::as_ref);
             let step = step.map_or_else(String::new, |current| {
                 format!(" (step {})", self.spec.step(current.step).name.value)

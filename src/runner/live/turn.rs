@@ -90,6 +90,11 @@ impl Turn {
         }
     }
 
+    /// Drops what came for the message in flight.
+    pub(super) fn forget_answers(&mut self) {
+        self.answers = vec![Vec::new()];
+    }
+
     /// The message in flight is over: the server is ready again.
     pub(super) fn end_message(&mut self) {
         let Some(message) = self.messages.pop_front() else {
