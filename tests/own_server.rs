@@ -25,13 +25,14 @@ fn parse(yaml: &str) -> Scenario {
     };
     scenario::parse(&source)
         .unwrap_or_else(|mistakes| panic!("{}", scenario::render(&mistakes, RenderStyle::plain())))
+        .remove(0)
 }
 
 #[tokio::test]
 async fn files_that_ask_for_a_server_are_played_on_one() {
     let server = start().await;
     for path in scenario::discover(&["tests/data/own-server"]).expect("the folder is there") {
-        let scenario = scenario::load(&path).expect("it is right");
+        let scenario = scenario::load(&path).expect("it is right").remove(0);
         let outcome = replay(&scenario, &server).await;
         assert!(outcome.trouble.is_none(), "{:?}", outcome.trouble);
         let unmet = runner::expect::unmet_in(&scenario, &outcome.transcript);

@@ -1,6 +1,6 @@
 //! `lockstep run`: replays scenarios and compares them with their snapshots.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,9 +23,6 @@ use crate::scenario::{Diagnostic, RenderStyle, render};
 use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
-
-/// The name of the case of a scenario that has one.
-pub(super) const ONLY_CASE: &str = "default";
 
 /// Runs the command.
 pub(super) fn run(options: &RunOptions, environment: &Environment, output: Output) -> u8 {
@@ -249,7 +246,7 @@ fn cases(
     output: Output,
 ) -> Result<Vec<CaseId>, ExitStatus> {
     let mut cases = Vec::new();
-    let mut excluded = 0;
+    let mut excluded = BTreeSet::new();
     for scenario in &selected.scenarios {
         let holds = |release: &&Release| {
             let release = [release.major, release.minor];
@@ -258,13 +255,15 @@ fn cases(
         let before = cases.len();
         cases.extend(releases.iter().filter(holds).map(|release| CaseId {
             scenario: Arc::clone(scenario),
-            case: ONLY_CASE.to_owned(),
+            case: scenario.case.clone(),
             release: *release,
         }));
-        excluded += usize::from(cases.len() == before);
+        if cases.len() == before {
+            excluded.insert(&scenario.source.path);
+        }
     }
-    if excluded > 0 {
-        let scenarios = count(excluded, "scenario");
+    if !excluded.is_empty() {
+        let scenarios = count(excluded.len(), "scenario");
         let releases: Vec<String> = releases.iter().map(Release::to_string).collect();
         let releases = releases.join(", ");
         output.say(format_args!(

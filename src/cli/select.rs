@@ -24,17 +24,20 @@ pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
 pub(super) struct Selected {
     /// The scenarios to replay.
     pub scenarios: Vec<Arc<Scenario>>,
-    /// The files of these and of those that were filtered out.
+    /// Those that were filtered out.
+    pub left_out: Vec<Scenario>,
+    /// The files of both.
     pub found: Vec<PathBuf>,
 }
 
 impl Selected {
     /// The files of the scenarios.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        self.scenarios
-            .iter()
-            .map(|scenario| scenario.source.path.clone())
-            .collect()
+        let paths = self.scenarios.iter();
+        let mut paths: Vec<_> = paths.map(|scenario| scenario.source.path.clone()).collect();
+        // The cases of a matrix stand side by side.
+        paths.dedup();
+        paths
     }
 }
 
@@ -43,11 +46,9 @@ impl Selected {
 pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, ExitStatus> {
     let found = find(&selection.paths, output)?;
     let scenarios = load(&found, output)?;
-    let selected: Vec<Arc<Scenario>> = scenarios
+    let (selected, left_out): (Vec<_>, Vec<_>) = scenarios
         .into_iter()
-        .filter(|scenario| is_meant(selection, scenario))
-        .map(Arc::new)
-        .collect();
+        .partition(|scenario| is_meant(selection, scenario));
     if selected.is_empty() {
         output.fail(
             format_args!("none of {} is selected", count(found.len(), "scenario")),
@@ -56,7 +57,8 @@ pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, 
         return Err(ExitStatus::NothingSelected);
     }
     Ok(Selected {
-        scenarios: selected,
+        scenarios: selected.into_iter().map(Arc::new).collect(),
+        left_out,
         found,
     })
 }

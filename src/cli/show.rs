@@ -1,4 +1,4 @@
-//! `lockstep show`: replays one scenario and prints its transcript.
+//! `lockstep show`: replays one scenario and prints its transcript, or one for each of its cases.
 
 use std::slice;
 
@@ -14,14 +14,22 @@ use crate::server::Server;
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {
-    let scenario = match load(slice::from_ref(&options.file), output).map(|mut loaded| loaded.pop())
-    {
-        Ok(Some(scenario)) => scenario,
-        Ok(None) => return ExitStatus::NothingSelected.code(),
+    let scenarios = match load(slice::from_ref(&options.file), output) {
+        Ok(scenarios) => scenarios,
         Err(status) => return status.code(),
     };
     with_server(&options.server, environment, output, async |server| {
-        print(&scenario, options, server, output).await
+        for (position, scenario) in scenarios.iter().enumerate() {
+            if scenarios.len() > 1 {
+                let gap = if position > 0 { "\n" } else { "" };
+                output.print(&format!("{gap}-- case {}\n\n", scenario.case));
+            }
+            match print(scenario, options, server, output).await {
+                ExitStatus::Passed => {}
+                status => return status,
+            }
+        }
+        ExitStatus::Passed
     })
 }
 

@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 use super::alias::Alias;
 use super::cast::Cast;
-use super::live::{Answered, LiveSession};
+use super::live::{Answered, LiveSession, Obstacle};
 use super::observer::Observer;
 use super::trouble::HEEDS_WITHIN;
-use crate::scenario::{Action, Scenario, Sending, SessionIndex, SqlText, Step};
+use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Step};
 use crate::transcript::{Event, EventKind, Transcript};
-use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
+use crate::wire::{Closing, Incoming, Receiver, Sender};
 
 /// Something that came from the server, and for which session.
 pub(crate) type Arrival = (SessionIndex, Incoming);
@@ -24,8 +24,8 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
-    /// A session's statement cannot be sent.
-    Send(SessionIndex, SendError),
+    /// A session does not go on: what it has to send cannot be sent.
+    Session(SessionIndex, Obstacle),
     /// A session's answer cannot be taken in.
     Answer(SessionIndex, Closing),
     /// The observer's connection failed.
@@ -94,7 +94,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
         self.cast.enter(session, sender.pid());
         self.transcript.backends.push((sender.pid(), session));
-        self.live[session.0] = Some(LiveSession::new(sender));
+        self.live[session.0] = Some(LiveSession::new(sender, None));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
         tokio::spawn(async move {
@@ -168,7 +168,9 @@ impl<'a> Replay<'a> {
             Action::Say(_) => Ok(()),
             Action::WaitFor(session) => self.await_end(*session).await,
             Action::Send {
-                session, sending, ..
+                session,
+                sending,
+                reply,
             } => {
                 self.await_end(*session).await?;
                 self.push(
@@ -178,10 +180,7 @@ impl<'a> Replay<'a> {
                         sending: sending.clone(),
                     },
                 );
-                match sending {
-                    Sending::Statements(sql) => self.run(*session, Some(at), sql).await,
-                    _ => unreachable!("the loader gives no other kind yet"),
-                }
+                self.run(*session, Some(at), sending, *reply).await
             }
             Action::Check(sql) => {
                 self.push(
@@ -191,24 +190,27 @@ impl<'a> Replay<'a> {
                     },
                 );
                 let outside = self.outside();
-                self.run(outside, Some(at), sql).await?;
+                let sending = Sending::Statements(sql.clone());
+                self.run(outside, Some(at), &sending, Reply::Awaited)
+                    .await?;
                 self.await_end(outside).await
             }
             _ => unreachable!("the loader gives no other kind yet"),
         }
     }
 
-    /// Runs SQL in a session until it has ended or is proven to wait, and reports.
+    /// Has a session send something, until it is answered or proven to wait, and reports.
     pub(crate) async fn run(
         &mut self,
         session: SessionIndex,
         step: Option<usize>,
-        sql: &SqlText,
+        sending: &Sending,
+        reply: Reply,
     ) -> Result<(), Halt> {
         if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sql)
+            live.begin(step, sending, reply)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         let settled = self.settle(self.deadline()).await?;
         self.report(Some(session), settled);
@@ -283,7 +285,7 @@ impl<'a> Replay<'a> {
         if let Some(live) = &mut self.live[session.0] {
             live.receive(incoming)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::case::{Stage, prepare, replay_alone};
+use super::case::{Seat, Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
 use super::failure::{Fate, failure, fate, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
@@ -318,8 +318,7 @@ pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Ou
     if is_apart(scenario, recipe.as_ref()) {
         return replay_apart(scenario, recipe.as_ref(), limit).await;
     }
-    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let mut outcome = replay_alone(scenario, endpoint, scripted, Reach::Database, limit).await;
+    let mut outcome = replay_alone(scenario, Seat::Lent(server), limit).await;
     if let Some(Trouble::Server(what)) = &mut outcome.trouble {
         *what = failure(server, what).await;
     }

@@ -23,5 +23,5 @@ pub use model::{
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
 pub(crate) use sql::token_at;
-pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
+pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};
 pub use virtual_time::VirtualTime;

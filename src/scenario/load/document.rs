@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 
-use super::super::model::{ReleaseRange, Scenario, Source};
+use super::super::model::{OwnServer, ReleaseRange, Scenario, Source};
 use super::super::source::{SourceFile, SqlText};
 use super::claims;
+use super::clock;
 use super::cluster;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -37,9 +38,9 @@ const KEYS: Keys = Keys {
         "limits",
         "timeout",
         "server",
+        "clock",
     ],
     later: &[
-        "clock",
         "matrix",
         "schedules",
         "invariants",
@@ -52,12 +53,18 @@ const KEYS: Keys = Keys {
 /// The name of the only case of a scenario without a matrix.
 const DEFAULT_CASE: &str = "default";
 
-/// Reads a file; `None` when a mistake was reported that leaves no scenario.
-pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scenario> {
-    let root = tree::parse(mistakes)?;
+/// Reads a file. Where it gives no scenario a mistake was reported.
+pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Vec<Scenario> {
+    let Some(root) = tree::parse(mistakes) else {
+        return Vec::new();
+    };
+    scenario(source, &root, mistakes).into_iter().collect()
+}
+
+fn scenario(source: &SourceFile, root: &Node, mistakes: &mut Mistakes) -> Option<Scenario> {
     let fields = Fields::of(
         mistakes,
-        &root,
+        root,
         "a scenario",
         "begin with `title: …`, then `sessions: [A, B]` and `steps:`",
     )?;
@@ -107,6 +114,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
     let own_server = fields
         .get("server")
         .and_then(|node| server::read(mistakes, node));
+    let clock = clock::read(mistakes, fields.get("clock"));
 
     let mut statements = Statements::read(mistakes, fields.get("statements"));
     let mut sessions = match fields.require(
@@ -128,7 +136,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
             &KEYS,
             "say what happens: `steps:`, then one `- A: SQL` a line",
         ) {
-            Some(node) => steps::read(mistakes, node, &mut sessions, &mut statements),
+            Some(node) => steps::read(mistakes, node, &mut sessions, &mut statements, clock),
             None => steps::Steps::unknown(),
         }
     };
@@ -141,6 +149,14 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         sessions.refuse_unused(mistakes);
     }
 
+    let own_server = own_server.or_else(|| {
+        steps.stops_server.map(|span| OwnServer {
+            span,
+            settings: Vec::new(),
+        })
+    });
+    // A server that is asked for in the wrong words is asked for.
+    let has_server = own_server.is_some() || fields.get("server").is_some();
     let scenario = Scenario {
         source: source.clone(),
         case: DEFAULT_CASE.to_owned(),
@@ -158,11 +174,10 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,
         own_server,
-        clock: None,
+        clock: clock.time(),
         redactions: Vec::new(),
     };
-    // A server that is asked for in the wrong words is asked for.
-    cluster::check(mistakes, &scenario, fields.get("server").is_some());
+    cluster::check(mistakes, &scenario, has_server);
     Some(scenario)
 }
 

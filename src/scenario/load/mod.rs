@@ -1,6 +1,9 @@
 //! The loader: a scenario file in, a [`Scenario`](super::Scenario) or all its mistakes out.
 
+mod actions;
+mod beside;
 mod claims;
+mod clock;
 mod cluster;
 mod document;
 mod duration;
@@ -14,6 +17,7 @@ mod names;
 mod node;
 mod read;
 mod release_range;
+mod sending;
 mod server;
 mod sessions;
 mod settings;
@@ -24,6 +28,8 @@ mod syntax;
 mod text;
 mod tree;
 mod values;
+mod waits;
+mod when;
 
 pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};

@@ -36,7 +36,7 @@ pub(super) struct Scalar {
 }
 
 /// A key of a mapping with its value.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) key_span: Span,

@@ -238,6 +238,11 @@ impl<'a> Fields<'a> {
         self.order.is_empty()
     }
 
+    /// The keys, in the order of the file.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.order.iter().map(|entry| entry.key.as_str())
+    }
+
     /// The entry of a key, if it is there.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.entries.get(key).copied()

@@ -3,6 +3,7 @@
 mod cluster_wide;
 mod copy;
 mod lexer;
+mod parameter;
 mod problem;
 mod split;
 mod statement;
@@ -10,6 +11,7 @@ mod statement;
 pub(crate) use cluster_wide::{ClusterWide, cluster_wide};
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
+pub(crate) use parameter::highest_parameter;
 pub use problem::{SplitProblem, SplitProblemKind};
-pub use split::split;
+pub use split::{as_one_message, split};
 pub use statement::Statement;
