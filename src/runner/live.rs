@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::scenario::{Reply, Sending, Statement};
 use crate::transcript::{Answer, ServerMessage, Severity};
-use crate::wire::{Incoming, SendError, Sender, TransactionStatus};
+use crate::wire::{CancelToken, Incoming, SendError, Sender, TransactionStatus};
 
 use message::{How, Message};
 pub(crate) use turn::{Answered, Turn};
@@ -78,6 +78,32 @@ impl LiveSession {
     /// Whether something has been sent whose end has not been seen.
     pub(crate) fn in_flight(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// Whether there is a connection, as far as the session knows.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.sender.is_some()
+    }
+
+    /// What cancels the session's statement.
+    pub(crate) fn cancel_token(&self) -> Option<CancelToken> {
+        self.sender.as_ref().map(Sender::cancel_token)
+    }
+
+    /// Drops the connection without a goodbye, as a client does that dies, and what it was at.
+    pub(crate) fn die(&mut self) {
+        self.sender = None;
+        self.turn = None;
+        self.stream = None;
+        self.unsolicited.clear();
+    }
+
+    /// Drops what came for the statement in flight, and what came while the session was idle.
+    pub(crate) fn forget_answers(&mut self) {
+        self.unsolicited.clear();
+        if let Some(turn) = &mut self.turn {
+            turn.forget_answers();
+        }
     }
 
     /// Sends the first message of a step. `reply` counts for the last one: those before it are
@@ -286,3 +312,6 @@ fn unless_broken(sent: Result<(), SendError>) -> Result<(), Obstacle> {
         Err(error) => Err(Obstacle::Send(error)),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -10,7 +10,7 @@ const SHORTEST_BEGINNING: usize = 3;
 const MOST_COMPARED: usize = 200;
 
 /// The one name out of `known` that `written` was probably meant to be.
-pub(super) fn closest<'a>(
+pub(crate) fn closest<'a>(
     mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -48,7 +48,7 @@ pub(super) fn closest<'a>(
 }
 
 /// "did you mean" for a misspelt name, or else the names there are.
-pub(super) fn suggestion<'a>(
+pub(crate) fn suggestion<'a>(
     mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
