@@ -4,11 +4,18 @@
 //! and a statement began they read from settings of the session, which are set before a statement when
 //! the clock has moved since; what the time is at this moment, from a sequence, which has no snapshot.
 
-use crate::scenario::{SessionIndex, VirtualTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::live::Prelude;
+use super::outcome::Trouble;
+use super::replay::{Halt, Replay};
+use crate::scenario::{Sending, SessionIndex, Span, SqlText, VirtualTime};
+use crate::transcript::EventKind;
 use crate::wire::TransactionStatus;
 
 /// What makes the schema of the functions in a case's database.
-pub(crate) const SCHEMA: &str = include_str!("clock/schema.sql");
+const SCHEMA: &str = include_str!("clock/schema.sql");
 
 /// What stands behind the schemas that a session would look into without a virtual clock.
 const BEHIND: &str = "lockstep_clock, pg_catalog";
@@ -26,9 +33,93 @@ pub(crate) fn search_path(own: Option<&str>) -> String {
     }
 }
 
-/// A virtual clock, and what each session knows of it.
+/// A virtual clock that the sessions of a case live by.
 #[derive(Debug, Clone)]
-pub(crate) struct Clock {
+pub(crate) struct SharedClock(Arc<Mutex<Clock>>);
+
+impl SharedClock {
+    /// A clock that so many sessions live by.
+    pub(crate) fn new(now: VirtualTime, sessions: usize) -> Self {
+        Self(Arc::new(Mutex::new(Clock::new(now, sessions))))
+    }
+
+    /// What a session that has just connected is told before each of its messages.
+    pub(crate) fn prelude(&self, session: SessionIndex) -> Prelude {
+        self.with(|clock| clock.forget(session));
+        let clock = self.clone();
+        Prelude(Arc::new(move |status, sql| {
+            clock.with(|clock| clock.prelude(session, status, sql))
+        }))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Clock) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Replay<'_> {
+    /// Makes the functions in the case's database, through the outside observer, before anything of
+    /// the scenario runs.
+    pub(super) async fn install_clock(&mut self) -> Result<(), Trouble> {
+        match &self.clock {
+            Some(clock) => {
+                let sql = clock.with(|clock| format!("{SCHEMA}{}", clock.as_sql()));
+                self.tell_server(sql).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Tells a server that was restarted what the time is: of a crash it may not know.
+    pub(super) async fn wind_clock(&mut self) -> Result<(), Trouble> {
+        match &self.clock {
+            Some(clock) => {
+                let sql = clock.with(|clock| clock.as_sql());
+                self.tell_server(sql).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Moves the clock.
+    pub(super) async fn advance(
+        &mut self,
+        at: usize,
+        by: Duration,
+        to: VirtualTime,
+    ) -> Result<(), Halt> {
+        self.push(at, EventKind::Advanced { by, to });
+        if let Some(clock) = &self.clock {
+            let sql = clock.with(|clock| clock.set(to));
+            self.tell_server(sql).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs SQL of the runner's own, in one message, where the outside observer asks.
+    async fn tell_server(&mut self, text: String) -> Result<(), Trouble> {
+        let span = Span { start: 0, end: 0 };
+        let sql = SqlText {
+            text,
+            span,
+            origins: Vec::new(),
+        };
+        for answered in self
+            .send_apart(self.outside(), Sending::Message(sql), span)
+            .await?
+        {
+            if let Some(error) = answered.error() {
+                let what = format!("the virtual clock cannot be set: {}", error.message);
+                return Err(Trouble::Server(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A virtual clock, and what each session knows of it.
+#[derive(Debug)]
+struct Clock {
     now: VirtualTime,
     sessions: Vec<Told>,
 }
@@ -47,7 +138,7 @@ struct Told {
 
 impl Clock {
     /// A clock that so many sessions live by.
-    pub(crate) fn new(now: VirtualTime, sessions: usize) -> Self {
+    fn new(now: VirtualTime, sessions: usize) -> Self {
         Self {
             now,
             sessions: vec![Told::default(); sessions],
@@ -55,24 +146,24 @@ impl Clock {
     }
 
     /// Moves the clock; the SQL that tells the server so, apart from what sessions are told.
-    pub(crate) fn set(&mut self, now: VirtualTime) -> String {
+    fn set(&mut self, now: VirtualTime) -> String {
         self.now = now;
         self.as_sql()
     }
 
     /// The SQL that tells the server what the time is now.
-    pub(crate) fn as_sql(&self) -> String {
+    fn as_sql(&self) -> String {
         let microseconds = self.now.microseconds();
         format!("SELECT pg_catalog.setval('lockstep_clock.clock', {microseconds});")
     }
 
     /// Forgets what a session was told: its connection is a new one.
-    pub(crate) fn forget(&mut self, session: SessionIndex) {
+    fn forget(&mut self, session: SessionIndex) {
         self.sessions[session.0] = Told::default();
     }
 
     /// What a session must be told before it runs `sql`, if anything.
-    pub(crate) fn prelude(
+    fn prelude(
         &mut self,
         session: SessionIndex,
         status: TransactionStatus,
@@ -158,7 +249,10 @@ mod tests {
     fn a_session_is_told_once_while_the_clock_stands() {
         use TransactionStatus::{Idle, InTransaction};
         let mut clock = Clock::new(at(0), 1);
-        assert_eq!(clock.prelude(A, Idle, "BEGIN"), both("1970-01-01 00:00:00+00"));
+        assert_eq!(
+            clock.prelude(A, Idle, "BEGIN"),
+            both("1970-01-01 00:00:00+00")
+        );
         assert_eq!(clock.prelude(A, InTransaction, "SELECT now()"), None);
         assert_eq!(clock.prelude(A, InTransaction, "COMMIT"), None);
         assert_eq!(clock.prelude(A, Idle, "SELECT 1"), None);
@@ -172,11 +266,20 @@ mod tests {
         let mut clock = Clock::new(at(0), 1);
         clock.prelude(A, Idle, "BEGIN");
         clock.set(at(60));
-        assert_eq!(clock.prelude(A, InTransaction, "SELECT 1"), statement("1970-01-01 00:01:00+00"));
+        assert_eq!(
+            clock.prelude(A, InTransaction, "SELECT 1"),
+            statement("1970-01-01 00:01:00+00")
+        );
         // It may be taken back by a rollback to a savepoint, so it is said again.
-        assert_eq!(clock.prelude(A, InTransaction, "SELECT 1"), statement("1970-01-01 00:01:00+00"));
+        assert_eq!(
+            clock.prelude(A, InTransaction, "SELECT 1"),
+            statement("1970-01-01 00:01:00+00")
+        );
         assert_eq!(clock.prelude(A, Failed, "ROLLBACK"), None);
-        assert_eq!(clock.prelude(A, Idle, "SELECT 1"), both("1970-01-01 00:01:00+00"));
+        assert_eq!(
+            clock.prelude(A, Idle, "SELECT 1"),
+            both("1970-01-01 00:01:00+00")
+        );
     }
 
     #[test]
@@ -194,7 +297,10 @@ mod tests {
             )
         );
         clock.prelude(A, InTransaction, "COMMIT AND NO CHAIN");
-        assert_eq!(clock.prelude(A, Idle, "SELECT 1"), both("1970-01-01 00:01:00+00"));
+        assert_eq!(
+            clock.prelude(A, Idle, "SELECT 1"),
+            both("1970-01-01 00:01:00+00")
+        );
     }
 
     #[test]
@@ -207,7 +313,10 @@ mod tests {
 
     #[test]
     fn the_functions_stand_before_pg_catalog_and_behind_the_sessions_own_schemas() {
-        assert_eq!(search_path(None), "\"$user\", public, lockstep_clock, pg_catalog");
+        assert_eq!(
+            search_path(None),
+            "\"$user\", public, lockstep_clock, pg_catalog"
+        );
         assert_eq!(search_path(Some("app")), "app, lockstep_clock, pg_catalog");
         assert_eq!(search_path(Some("")), "lockstep_clock, pg_catalog");
     }
