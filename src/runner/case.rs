@@ -170,11 +170,14 @@ impl Stage {
         let scenario = replay.scenario;
         let outside = replay.outside();
         let everybody: Vec<SessionIndex> = replay.everybody().collect();
-        let connected = if let Some(setup) = &scenario.setup {
+        let connected = if scenario.setup.is_some() || scenario.clock.is_some() {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
             Self::enter_all(replay, &[outside], connected).await?;
-            replay.run_fixture(outside, setup).await?;
+            replay.install_clock().await?;
+            if let Some(setup) = &scenario.setup {
+                replay.run_fixture(outside, setup).await?;
+            }
             // What it has made is there; only its end is still to come.
             let connecting = self.connect_all(database, replay, &everybody).await;
             replay.leave(outside).await;
@@ -268,12 +271,22 @@ impl Replay<'_> {
         sql: &SqlText,
     ) -> Result<Vec<Answered>, Trouble> {
         let sending = Sending::Statements(sql.clone());
+        self.send_apart(session, sending, sql.span).await
+    }
+
+    /// Has a session send what is no step, waits for its end, and gives what was answered.
+    pub(super) async fn send_apart(
+        &mut self,
+        session: SessionIndex,
+        sending: Sending,
+        span: Span,
+    ) -> Result<Vec<Answered>, Trouble> {
         let ended = match self.run(session, None, &sending, Reply::Awaited).await {
             Ok(()) => self.await_end(session).await,
             Err(halt) => Err(halt),
         };
         if let Err(halt) = ended {
-            return Err(self.trouble(halt, sql.span, Place::Apart).await);
+            return Err(self.trouble(halt, span, Place::Apart).await);
         }
         let ended = self.take_ended(session);
         let is_lost = |answered: &Answered| {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::case::Stage;
+use super::clock;
 use super::outcome::Trouble;
 use super::refusal::{denied, refused, refused_role};
 use super::replay::{Halt, Replay};
@@ -135,6 +136,13 @@ impl<'a> Entrance<'a> {
         let isolation = session
             .and_then(|session| session.isolation)
             .map(|isolation| ("default_transaction_isolation", isolation.as_sql()));
+        let path = own.iter().find(|(name, _)| *name == "search_path");
+        let path = replay.clock.is_some().then(|| {
+            (
+                "search_path",
+                clock::search_path(path.map(|(_, value)| *value)),
+            )
+        });
         let startup = Startup {
             user: database.role.user.clone(),
             password: database.role.password.clone(),
@@ -143,7 +151,10 @@ impl<'a> Entrance<'a> {
             options: isolation
                 .into_iter()
                 .chain(own)
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .map(|(name, value)| (name, value.to_owned()))
+                // The last one of a name counts.
+                .chain(path)
+                .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
         };
         Self { startup, reserved }

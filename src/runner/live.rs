@@ -14,10 +14,10 @@ use message::{How, Message};
 pub(crate) use turn::{Answered, Turn};
 
 /// SQL of the runner's own that is to run before the session's next message, by the status of its
-/// transaction; `None` for nothing. It leaves no trace in the transcript. It is not asked for in a
-/// transaction that has failed, where nothing would run.
+/// transaction and the SQL of the message; `None` for nothing. It leaves no trace in the transcript.
+/// In a transaction that has failed there is none, since nothing would run.
 #[derive(Clone)]
-pub(crate) struct Prelude(pub Arc<dyn Fn(TransactionStatus) -> Option<String> + Send + Sync>);
+pub(crate) struct Prelude(pub Arc<dyn Fn(TransactionStatus, &str) -> Option<String> + Send + Sync>);
 
 impl fmt::Debug for Prelude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -206,11 +206,9 @@ impl LiveSession {
             self.lose_reply();
             return Ok(());
         }
-        let prelude = match &self.prelude {
-            Some(Prelude(prelude))
-                if self.stream.is_none() && self.status != TransactionStatus::Failed =>
-            {
-                prelude(self.status)
+        let prelude = match (&self.prelude, turn.messages.front()) {
+            (Some(Prelude(prelude)), Some(message)) if self.stream.is_none() => {
+                prelude(self.status, &message.sql())
             }
             _ => None,
         };

@@ -4,6 +4,7 @@ mod alias;
 mod blocking;
 mod case;
 mod cast;
+mod clock;
 mod connect;
 mod event;
 pub mod expect;

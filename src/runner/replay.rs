@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::alias::Alias;
 use super::cast::{Backend, Cast};
+use super::clock::SharedClock;
 use super::live::{Answered, LiveSession, Obstacle};
 use super::observer::Observer;
 use super::orphan::Orphan;
@@ -61,6 +62,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) observer: Arc<Observer>,
     pub(crate) limit: Duration,
     alias: Alias,
+    /// The virtual clock; `None` where time is real.
+    pub(crate) clock: Option<SharedClock>,
     pub(crate) cast: Cast,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
     arrive: UnboundedSender<Arrival>,
@@ -99,6 +102,7 @@ impl<'a> Replay<'a> {
             observer,
             limit,
             alias,
+            clock: scenario.clock.map(|now| SharedClock::new(now, everybody)),
             cast: Cast::of(everybody),
             arrivals,
             arrive,
@@ -135,7 +139,8 @@ impl<'a> Replay<'a> {
         let pid = sender.pid();
         self.cast.enter(session, pid);
         self.transcript.backends.push((pid, session));
-        self.live[session.0] = Some(LiveSession::new(sender, None));
+        let prelude = self.clock.as_ref().map(|clock| clock.prelude(session));
+        self.live[session.0] = Some(LiveSession::new(sender, prelude));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
         tokio::spawn(async move {

@@ -54,6 +54,7 @@ impl Stage {
         let outside = [replay.outside()];
         let connected = self.connect_all(database, replay, &outside).await?;
         Self::enter_all(replay, &outside, connected).await?;
+        replay.wind_clock().await?;
         replay.report(None, Settled::new());
         Ok(())
     }

@@ -53,7 +53,7 @@ impl Replay<'_> {
             Action::Disconnect(session) => self.disconnect(at, *session).await,
             Action::Cancel(session) => self.cancel(at, *session).await,
             Action::Terminate(session) => self.terminate(at, *session).await,
-            Action::Advance { .. } => unreachable!("the loader gives no other kind yet"),
+            Action::Advance { by, to } => self.advance(at, *by, *to).await,
             Action::Connect(_) | Action::Restart(_) => {
                 unreachable!("the stage plays what changes its connections")
             }
