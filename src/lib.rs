@@ -40,10 +40,12 @@
 #![warn(missing_docs)]
 
 pub mod cli;
+pub mod isolation;
 pub mod judge;
 pub mod report;
 pub mod runner;
 pub mod scenario;
+pub mod schedule;
 pub mod server;
 pub mod snapshot;
 pub mod transcript;

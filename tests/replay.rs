@@ -36,7 +36,7 @@ fn place(scenario: &Scenario) -> (PathBuf, String) {
 }
 
 /// The transcript, then why the replay stopped, then what was not met.
-fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
+fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
     let draw = |diagnostics: &[Diagnostic]| scenario::render(diagnostics, RenderStyle::plain());
     let mut seen = outcome.transcript.text().as_str().to_owned();
     match &outcome.trouble {
@@ -51,7 +51,7 @@ fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
         None => Ok(()),
     }
     .expect("a String takes everything");
-    let unmet = expect::unmet_in(scenario, &outcome.transcript);
+    let unmet = expect::unmet_in(scenario, &outcome.transcript, release);
     if outcome.trouble.is_none() && !unmet.is_empty() {
         write!(seen, "\n=== unmet\n{}", draw(&unmet)).expect("a String takes everything");
     }
@@ -100,7 +100,7 @@ async fn replay_all(scenarios: &[Arc<Scenario>], fleet: &Fleet, release: Release
     let judged = Arc::clone(&all);
     let judge = move |case: &CaseId, outcome: &Outcome| {
         let place = place(&case.scenario);
-        let seen = seen(&case.scenario, outcome);
+        let seen = seen(&case.scenario, outcome, case.release);
         judged.lock().expect("nobody panics").insert(place, seen);
         Verdict::Pass
     };

@@ -1,15 +1,20 @@
 //! From the paths on the command line to the scenarios that are meant.
 
-use std::path::PathBuf;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Selection;
 use super::exit::ExitStatus;
 use super::output::Output;
 use crate::scenario::{Loaded, Scenario, discover, load_all};
+use crate::snapshot::Layout;
 
 /// The folder that is meant where no path is named.
 const DEFAULT_FOLDER: &str = "scenarios";
+/// What the names of scenario files end in.
+const EXTENSIONS: [&str; 2] = ["yaml", "yml"];
 
 /// The paths that are named, or the default one.
 pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
@@ -117,15 +122,63 @@ pub(super) fn find(named: &[PathBuf], output: Output) -> Result<Vec<PathBuf>, Ex
         );
         return Err(ExitStatus::NothingSelected);
     }
+    refuse_twins(&found, output)?;
     Ok(found)
+}
+
+/// Refuses files that would have the same snapshots, such as `a.yaml` and `a.yml` in one folder,
+/// also where only one of them is meant.
+fn refuse_twins(found: &[PathBuf], output: Output) -> Result<(), ExitStatus> {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut owners: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    let mut clashes = Vec::new();
+    for path in found {
+        match owners.entry(Layout::of(&whole(path)).folder) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(path);
+            }
+            Entry::Occupied(owner) => clashes.push((owner.get().to_path_buf(), path.clone())),
+        }
+    }
+    let known: BTreeSet<PathBuf> = found.iter().map(|path| whole(path)).collect();
+    for path in found {
+        let twins = EXTENSIONS.map(|extension| path.with_extension(extension));
+        let unknown = twins
+            .into_iter()
+            .filter(|twin| !known.contains(&whole(twin)));
+        clashes.extend(
+            unknown
+                .filter(|twin| twin.is_file())
+                .map(|twin| (path.clone(), twin)),
+        );
+    }
+    for (path, twin) in &clashes {
+        output.fail(
+            format_args!(
+                "{} and {} would have the same snapshots",
+                path.display(),
+                twin.display()
+            ),
+            Some("rename one of them"),
+        );
+    }
+    if clashes.is_empty() {
+        Ok(())
+    } else {
+        Err(ExitStatus::Invalid)
+    }
 }
 
 fn is_meant(selection: &Selection, scenario: &Scenario) -> bool {
     let path = scenario.source.path.to_string_lossy();
-    let named = selection
-        .containing
-        .as_ref()
-        .is_none_or(|text| path.contains(text.as_str()) || scenario.title.contains(text.as_str()));
+    let named = selection.containing.as_ref().is_none_or(|text| {
+        // Without a matrix nobody has named the case.
+        let case = (!scenario.matrix.is_empty()).then_some(scenario.case.as_str());
+        [Some(&*path), Some(&*scenario.title), case]
+            .into_iter()
+            .flatten()
+            .any(|name| name.contains(text.as_str()))
+    });
     named && selection.tags.iter().all(|tag| scenario.tags.contains(tag))
 }
 

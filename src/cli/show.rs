@@ -14,11 +14,24 @@ use crate::server::Server;
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {
-    let scenarios = match load(slice::from_ref(&options.file), output) {
+    let mut scenarios = match load(slice::from_ref(&options.file), output) {
         Ok(scenarios) => scenarios,
         Err(status) => return status.code(),
     };
+    if let Some(name) = &options.case {
+        let cases: Vec<String> = scenarios.iter().map(|one| one.case.clone()).collect();
+        scenarios.retain(|scenario| scenario.case == *name);
+        if scenarios.is_empty() {
+            let help = format!("its cases: {}", cases.join(", "));
+            output.fail(
+                format_args!("the scenario has no case `{name}`"),
+                Some(&help),
+            );
+            return ExitStatus::NothingSelected.code();
+        }
+    }
     with_server(&options.server, environment, output, async |server| {
+        let mut worst = ExitStatus::Passed;
         for (position, scenario) in scenarios.iter().enumerate() {
             if scenarios.len() > 1 {
                 let gap = if position > 0 { "\n" } else { "" };
@@ -26,10 +39,12 @@ pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Out
             }
             match print(scenario, options, server, output).await {
                 ExitStatus::Passed => {}
-                status => return status,
+                ExitStatus::Server => return ExitStatus::Server,
+                // The other cases may be right.
+                status => worst = status,
             }
         }
-        ExitStatus::Passed
+        worst
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::args::RunOptions;
 use super::select::{Selected, named_or_default};
+use crate::runner::expect::allowed_in;
 use crate::scenario::{ReleaseRange, Scenario};
 use crate::server::Pins;
 use crate::snapshot::{SnapshotError, Store, Unused, UsedCase};
@@ -24,12 +25,15 @@ pub(super) fn unused(
         .iter()
         .map(|scenario| |major| runs_on(&scenario.postgres, pins, major))
         .collect();
+    let allowed: Vec<_> = cases.iter().copied().map(allowed_in).collect();
     let used: Vec<UsedCase<'_>> = cases
         .iter()
         .zip(&meant)
-        .map(|(scenario, runs_on)| UsedCase {
+        .zip(&allowed)
+        .map(|((scenario, runs_on), outcomes)| UsedCase {
             scenario: &scenario.source.path,
             case: &scenario.case,
+            outcomes,
             runs_on,
         })
         .collect();

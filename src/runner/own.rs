@@ -6,23 +6,24 @@ use super::case::{Seat, replay_alone};
 use super::failure::failure;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
-use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step};
+use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
 use crate::server::{Reach, Recipe, StartError};
 
 /// Whether a scenario is replayed on a server of its own: where it says so or restarts the server,
 /// and where Lockstep can start one for what is only right when nothing else runs on the server.
 /// What VACUUM may remove or freeze depends on the oldest transaction of the whole server, through
-/// the snapshots of the case's own sessions; everything else that cases do they do in databases of
-/// their own.
+/// the snapshots of the case's own sessions, and the identifiers of prepared transactions are the
+/// server's; everything else that cases do they do in databases of their own.
 pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
     let names_vacuum = |sql: &SqlText| {
         sql.text
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
     };
+    let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
     scenario.own_server.is_some()
         || restart(scenario).is_some()
-        || (recipe.is_some() && scenario.all_sql().any(names_vacuum))
+        || (recipe.is_some() && scenario.all_sql().any(is_shared))
 }
 
 /// The first step that stops the server and starts it again.

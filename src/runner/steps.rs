@@ -2,7 +2,7 @@
 
 use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, names_a_timeout};
 use super::settle::Settled;
 use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
 use crate::transcript::EventKind;
@@ -141,12 +141,4 @@ impl Replay<'_> {
                 .map(|setting| setting.name.value.as_str())
                 .any(names_a_timeout)
     }
-}
-
-fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("client_connection_check_interval")
-        || text
-            .match_indices("_timeout")
-            .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

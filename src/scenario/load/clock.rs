@@ -23,6 +23,11 @@ pub(super) enum Clock {
 }
 
 impl Clock {
+    /// Whether the scenario lives in virtual time.
+    pub(super) const fn is_virtual(self) -> bool {
+        !matches!(self, Self::Real)
+    }
+
     /// Where it stands.
     pub(super) const fn time(self) -> Option<VirtualTime> {
         match self {

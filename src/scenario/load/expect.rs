@@ -1,19 +1,39 @@
 //! What must come out of a step.
 
-use super::super::model::{Expect, Expectation, ExpectedRows, SessionIndex};
+use super::super::model::{Expect, Expectation, ExpectedRows, ReleaseRange, SessionIndex};
 use super::super::source::{Span, Spanned};
 use super::expected_error;
 use super::expected_rows;
+use super::matrix::Combination;
 use super::mistakes::{Mistake, Mistakes};
 use super::node::{Entry, Kind, Node};
 use super::sessions::Sessions;
 use super::values::{self, Fields, Keys};
 use super::waits;
-use super::when;
+use super::when::{self, When};
 
 const KEYS: Keys = Keys {
     of: "an expectation",
     known: &[
+        "rows",
+        "unordered",
+        "columns",
+        "row_count",
+        "tag",
+        "error",
+        "waits",
+        "notices",
+        "empty",
+    ],
+    later: &[],
+};
+
+/// The keys of an entry that also says when it holds.
+const ENTRY_KEYS: Keys = Keys {
+    of: "an expectation",
+    known: &[
+        "when",
+        "one_of",
         "rows",
         "unordered",
         "columns",
@@ -39,6 +59,8 @@ pub(super) struct Expecting<'a> {
     pub(super) sessions: &'a Sessions,
     /// The session whose step it is.
     pub(super) actor: Option<SessionIndex>,
+    /// The values of the matrix in this case.
+    pub(super) combination: Combination<'a>,
 }
 
 /// Reads what is expected of a step: a mapping, or a list of them, of which the first counts whose
@@ -90,22 +112,25 @@ fn entry(mistakes: &mut Mistakes, node: &Node, expecting: &Expecting<'_>) -> Opt
     };
     let fields = Fields::of_entries(entries, node.span);
     let when = match fields.get("when") {
-        Some(node) => when::read(mistakes, node),
-        None => when::always(),
+        Some(node) => when::read(mistakes, node, expecting.combination),
+        None => Some(When::On(ReleaseRange::default())),
     };
     let shared: Vec<Entry> = entries
         .iter()
         .filter(|entry| !OF_ENTRIES.contains(&entry.key.as_str()))
         .cloned()
         .collect();
+    fields.refuse_others(mistakes, &ENTRY_KEYS);
     let outcomes = match fields.get("one_of") {
         Some(list) => one_of(mistakes, list, &shared, expecting),
         None => outcome(mistakes, node.span, &shared, expecting)
             .into_iter()
             .collect(),
     };
-    let releases = when?;
-    (!outcomes.is_empty()).then_some(Expectation { releases, outcomes })
+    match when? {
+        When::On(releases) if !outcomes.is_empty() => Some(Expectation { releases, outcomes }),
+        _ => None,
+    }
 }
 
 /// The outcomes of which a step may have any; what stands beside them holds in each.

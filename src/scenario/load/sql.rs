@@ -35,7 +35,7 @@ pub(super) fn script(mistakes: &mut Mistakes, node: &Node) -> Option<SqlText> {
 pub(super) fn text(mistakes: &mut Mistakes, node: &Node) -> Option<SqlText> {
     let scalar = values::scalar(mistakes, node, "SQL", HELP)?;
     let sql = places::sql_text(&mistakes.source().text, scalar, node.span);
-    if scalar.style == ScalarStyle::Plain && refuse_cut(mistakes, node.span, &sql.text) {
+    if scalar.written_style() == ScalarStyle::Plain && refuse_cut(mistakes, node.span, &sql.text) {
         return None;
     }
     check(mistakes, &sql);
@@ -116,28 +116,23 @@ pub(super) fn refuse_several(mistakes: &mut Mistakes, sql: &SqlText, why: &str) 
 pub(super) fn refuse_other_count(
     mistakes: &mut Mistakes,
     sql: &SqlText,
-    values: usize,
+    given: usize,
     written: Span,
 ) {
     let highest = sql::highest_parameter(&sql.text);
     let number = highest.as_ref().map_or(0, |(number, _)| *number);
-    if number == values {
+    if number == given {
         return;
     }
-    let counted = |count: usize, what: &str| match count {
-        0 => format!("no {what}s"),
-        1 => format!("one {what}"),
-        _ => format!("{count} {what}s"),
-    };
     let mistake = Mistake::new(
         written,
         format!(
             "the statement has {}, the list has {}",
-            counted(number, "parameter"),
-            counted(values, "value")
+            values::counted(number, "parameter"),
+            values::counted(given, "value")
         ),
     )
-    .label(counted(values, "value"));
+    .label(values::counted(given, "value"));
     mistakes.report(match highest {
         Some((_, range)) => mistake
             .related(place(mistakes, sql, range), "its highest parameter")
@@ -160,8 +155,7 @@ pub(super) fn statement_place(
 /// Where a piece of the SQL stands in the file.
 pub(super) fn place(mistakes: &Mistakes, sql: &SqlText, range: Range<usize>) -> Span {
     let source = &mistakes.source().text;
-    let start = sql.origin(range.start);
-    let end = sql.origin(range.end.max(range.start + 1) - 1) + 1;
+    let Span { start, end } = sql.place(range);
     Span {
         start,
         end: source.ceil_char_boundary(end.clamp(start, source.len())),

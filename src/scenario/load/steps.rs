@@ -8,6 +8,7 @@ use super::actions::ACTING;
 use super::beside::{self, BESIDE};
 use super::clock::Clock;
 use super::expect::{self, Expecting};
+use super::matrix::Combination;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::{Entry, Kind, Node};
@@ -26,12 +27,20 @@ pub(super) fn is_step_key(word: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// `None` stands for a step with a mistake.
-    list: Vec<Option<Step>>,
+    list: Vec<Option<Placed>>,
     ids: IndexMap<String, Identified>,
     /// Whether it is known of every step who acts with which SQL.
     pub(super) complete: bool,
     /// The first step that stops the server.
     pub(super) stops_server: Option<Span>,
+}
+
+/// A step, and where its first key and the value of that are written.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) step: Step,
+    pub(super) key: Span,
+    pub(super) value: Span,
 }
 
 /// A step that has an id.
@@ -68,8 +77,14 @@ impl Steps {
             .map(|(id, _)| id.as_str())
     }
 
+    /// The steps without mistakes.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Placed> {
+        self.list.iter().flatten()
+    }
+
     pub(super) fn into_model(self) -> Vec<Step> {
-        self.list.into_iter().flatten().collect()
+        let steps = self.list.into_iter().flatten();
+        steps.map(|placed| placed.step).collect()
     }
 }
 
@@ -80,6 +95,7 @@ pub(super) fn read(
     sessions: &mut Sessions,
     statements: &mut Statements,
     clock: Clock,
+    combination: Combination<'_>,
 ) -> Steps {
     let Some(items) = values::list(mistakes, node, "a list of steps", HELP) else {
         return Steps::unknown();
@@ -89,6 +105,7 @@ pub(super) fn read(
         sessions,
         statements,
         clock,
+        combination,
         steps: Steps {
             complete: true,
             ..Steps::default()
@@ -99,9 +116,10 @@ pub(super) fn read(
         reader.steps.list.push(step);
     }
     let Reader { steps, .. } = reader;
-    let acts = |step: &Option<Step>| {
-        step.as_ref()
-            .is_none_or(|step| !matches!(step.action, Action::Say(_)))
+    let acts = |placed: &Option<Placed>| {
+        placed
+            .as_ref()
+            .is_none_or(|placed| !matches!(placed.step.action, Action::Say(_)))
     };
     if !steps.list.iter().any(acts) {
         mistakes.report(
@@ -124,11 +142,12 @@ pub(super) struct Reader<'a> {
     pub(super) statements: &'a mut Statements,
     /// Where the virtual clock stands.
     pub(super) clock: Clock,
+    combination: Combination<'a>,
     pub(super) steps: Steps,
 }
 
 impl Reader<'_> {
-    fn step(&mut self, node: &Node) -> Option<Step> {
+    fn step(&mut self, node: &Node) -> Option<Placed> {
         let Kind::Mapping(entries) = &node.kind else {
             let help = match node.as_plain().and_then(|text| text.split_once(':')) {
                 Some((key, sql)) if self.acts(key) => {
@@ -164,19 +183,24 @@ impl Reader<'_> {
         let expecting = Expecting {
             sessions: self.sessions,
             actor: action.as_ref().and_then(actor),
+            combination: self.combination,
         };
         let expect = fields
             .get("expect")
             .map(|node| expect::read(self.mistakes, node, &expecting))
             .unwrap_or_default();
         beside::refuse_pointless(self.mistakes, first, &fields, action.as_ref());
-        Some(Step {
-            span: node.span,
-            action: action?,
-            id,
-            label,
-            note,
-            expect,
+        Some(Placed {
+            step: Step {
+                span: node.span,
+                action: action?,
+                id,
+                label,
+                note,
+                expect,
+            },
+            key: first.key_span,
+            value: first.value.span,
         })
     }
 
