@@ -133,6 +133,7 @@ impl Replay<'_> {
         for (backend, standing) in standings(&look.seen, &known) {
             if let Standing::Waiting { blockers, settled } = standing
                 && !self.is_being_cancelled(backend)
+                && !self.looks_after_its_client(backend)
             {
                 are_exact &= settled || self.is_left_alone(backend);
                 waiting.push((backend, blockers));
