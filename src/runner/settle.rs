@@ -51,12 +51,12 @@ struct Question {
 
 impl Question {
     async fn ask(&self) -> Result<Look, tokio_postgres::Error> {
-        let is_wait = |backend: Backend, event: &str| {
+        let is_expected_wait = |backend: Backend, event: &str| {
             let is_expected = |(who, name): &(Backend, String)| *who == backend && name == event;
-            event == SYNC_REP || event == BUFFER_PIN || self.events.iter().any(is_expected)
+            [SYNC_REP, BUFFER_PIN].contains(&event) || self.events.iter().any(is_expected)
         };
         let (observer, cast) = (&self.observer, &self.cast);
-        let mut look = observer.look(cast, &self.watched, is_wait).await?;
+        let mut look = observer.look(cast, &self.watched, is_expected_wait).await?;
         if self.may_truncate {
             observer.look_at_truncations(cast, &mut look).await?;
         }
@@ -133,6 +133,7 @@ impl Replay<'_> {
         for (backend, standing) in standings(&look.seen, &known) {
             if let Standing::Waiting { blockers, settled } = standing
                 && !self.is_being_cancelled(backend)
+                && !self.looks_after_its_client(backend)
             {
                 are_exact &= settled || self.is_left_alone(backend);
                 waiting.push((backend, blockers));
