@@ -101,7 +101,7 @@ async fn replay(
         judged(over.fetch_add(1, Ordering::Relaxed));
         match &outcome.trouble {
             None => Verdict::Pass,
-            Some(Trouble::Server(what)) => Verdict::Error(what.clone()),
+            Some(Trouble::Server(what) | Trouble::Unfit(what)) => Verdict::Error(what.clone()),
             Some(Trouble::Invalid(mistake)) => Verdict::Invalid(mistake.clone()),
         }
     };

@@ -258,6 +258,13 @@ impl Databases {
         Ok(())
     }
 
+    /// Whether its connections to the server still stand.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let clients = [&self.maker, &self.remover, &self.clerk];
+        clients.iter().all(|client| !client.is_closed())
+    }
+
     /// Drops what the databases of this run were copies of; no more can be created.
     ///
     /// # Errors

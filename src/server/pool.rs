@@ -60,6 +60,12 @@ impl Pool {
         &self.databases
     }
 
+    /// Whether its connections to the server still stand.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.databases.is_alive()
+    }
+
     /// A fresh database, in the order in which they are asked for.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod waits;
 #[cfg(test)]
 mod fixture;
 
+pub(crate) use error::expects;
 pub use error::server_error;
 pub use observed::{Answered, Observed};
 pub use unmet::{unmet, unmet_in};
