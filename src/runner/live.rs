@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::scenario::{SqlText, Statement, split};
 use crate::transcript::{Answer, ServerMessage};
-use crate::wire::{Incoming, SendError, Sender};
+use crate::wire::{CancelToken, Incoming, SendError, Sender};
 
 /// One statement of a step, ended, with all that came for it.
 #[derive(Debug, Clone)]
@@ -70,6 +70,31 @@ impl LiveSession {
     /// Whether a statement has been sent whose end has not been seen.
     pub(crate) fn in_flight(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// Whether there is a connection, as far as the session knows.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.sender.is_some()
+    }
+
+    /// What cancels the session's statement.
+    pub(crate) fn cancel_token(&self) -> Option<CancelToken> {
+        self.sender.as_ref().map(Sender::cancel_token)
+    }
+
+    /// Drops the connection without a goodbye, as a client does that dies, and what it was at.
+    pub(crate) fn die(&mut self) {
+        self.sender = None;
+        self.turn = None;
+        self.unsolicited.clear();
+    }
+
+    /// Drops what came for the statement in flight, and what came while the session was idle.
+    pub(crate) fn forget_answers(&mut self) {
+        self.unsolicited.clear();
+        if let Some(turn) = &mut self.turn {
+            turn.answers.clear();
+        }
     }
 
     /// Sends the first statement of a step.

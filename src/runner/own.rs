@@ -32,7 +32,7 @@ impl Apart {
                     word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster")
                 })
         };
-        if scenario.own_server.is_some() || restarts(scenario) {
+        if scenario.own_server.is_some() || restart(scenario).is_some() {
             Self::Always
         } else if scenario.all_sql().any(names_vacuum) {
             Self::IfPossible
@@ -51,10 +51,10 @@ impl Apart {
     }
 }
 
-/// Whether a scenario stops its server and starts it again.
-fn restarts(scenario: &Scenario) -> bool {
-    let is_restart = |step: &Step| matches!(step.action, Action::Restart(_));
-    scenario.steps.iter().any(is_restart)
+/// The first step that stops the server and starts it again.
+fn restart(scenario: &Scenario) -> Option<&Step> {
+    let mut steps = scenario.steps.iter();
+    steps.find(|step| matches!(step.action, Action::Restart(_)))
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
@@ -72,7 +72,7 @@ pub(crate) async fn replay_apart(
         .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
-    let started = if restarts(scenario) {
+    let started = if restart(scenario).is_some() {
         recipe.start_restartable(&settings).await
     } else {
         recipe.start(&settings).await
@@ -99,7 +99,8 @@ pub(crate) async fn replay_apart(
 
 /// Somebody else's server is not Lockstep's to start once more.
 fn not_to_be_had(scenario: &Scenario) -> Trouble {
-    let span = scenario.own_server.as_ref().map(|own| own.span);
+    let asked = scenario.own_server.as_ref().map(|own| own.span);
+    let span = asked.or_else(|| restart(scenario).map(|step| step.span));
     Trouble::Invalid(Diagnostic {
         source: scenario.source.clone(),
         message: "the scenario needs a server of its own".to_owned(),

@@ -1,21 +1,32 @@
-//! One case, played from the first step to the last.
+//! One case while it is played: its sessions, and what arrives for them.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use super::alias::Alias;
-use super::cast::Cast;
+use super::cast::{Backend, Cast};
 use super::live::{Answered, LiveSession};
 use super::observer::Observer;
+use super::orphan::Orphan;
+use super::outcome::Trouble;
 use super::trouble::HEEDS_WITHIN;
-use crate::scenario::{Action, Scenario, Sending, SessionIndex, SqlText, Step};
+use crate::scenario::{Scenario, SessionIndex};
 use crate::transcript::{Event, EventKind, Transcript};
 use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
 
-/// Something that came from the server, and for which session.
-pub(crate) type Arrival = (SessionIndex, Incoming);
+/// Something that came from the server.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// For which session.
+    session: SessionIndex,
+    /// From which backend: what a connection that was lost still brings is nobody's.
+    pid: i32,
+    incoming: Incoming,
+}
 
 /// Why a replay does not go on.
 #[derive(Debug)]
@@ -24,19 +35,30 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
+    /// The server has not closed a session's connection within the time limit of the step.
+    StillOpen(SessionIndex),
     /// A session's statement cannot be sent.
     Send(SessionIndex, SendError),
     /// A session's answer cannot be taken in.
     Answer(SessionIndex, Closing),
     /// The observer's connection failed.
     Observer(tokio_postgres::Error),
+    /// It is known why, and where in the scenario.
+    Told(Box<Trouble>),
+}
+
+impl From<Trouble> for Halt {
+    fn from(trouble: Trouble) -> Self {
+        Self::Told(Box::new(trouble))
+    }
 }
 
 /// One case while it is played. The sessions of the scenario come first; behind them stands the
 /// outside observer that `check` steps ask through.
 pub(crate) struct Replay<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) observer: &'a Observer,
+    /// Asks the server; another one after the server was restarted.
+    pub(crate) observer: Arc<Observer>,
     pub(crate) limit: Duration,
     alias: Alias,
     pub(crate) cast: Cast,
@@ -44,8 +66,19 @@ pub(crate) struct Replay<'a> {
     arrive: UnboundedSender<Arrival>,
     pub(crate) live: Vec<Option<LiveSession>>,
     pub(crate) waits_begun: usize,
+    /// Sessions whose steps nobody waits for; their answers are kept back.
+    pub(crate) left_alone: BTreeSet<SessionIndex>,
+    /// Sessions whose statement was in flight when the runner told the server to cancel it, and is
+    /// not over.
+    pub(crate) cancelling: BTreeSet<SessionIndex>,
+    /// What the backends of lost connections were at.
+    pub(crate) orphans: BTreeMap<Backend, Orphan>,
+    /// Whether the server is dying a sudden death: what it may or may not say then is not heard.
+    pub(crate) is_crashing: bool,
     /// Whether the scenario's SQL may signal a backend.
     pub(crate) may_signal: bool,
+    /// Whether the scenario's SQL may run a VACUUM that cuts off the end of a table.
+    pub(crate) may_truncate: bool,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -55,7 +88,7 @@ impl<'a> Replay<'a> {
     /// A case about to begin; nobody has connected yet.
     pub(crate) fn new(
         scenario: &'a Scenario,
-        observer: &'a Observer,
+        observer: Arc<Observer>,
         alias: Alias,
         limit: Duration,
     ) -> Self {
@@ -71,7 +104,14 @@ impl<'a> Replay<'a> {
             arrive,
             live: std::iter::repeat_with(|| None).take(everybody).collect(),
             waits_begun: 0,
+            left_alone: BTreeSet::new(),
+            cancelling: BTreeSet::new(),
+            orphans: BTreeMap::new(),
+            is_crashing: false,
             may_signal: scenario.all_sql().any(|sql| names_a_signal(&sql.text)),
+            may_truncate: scenario
+                .all_sql()
+                .any(|sql| sql.text.to_ascii_lowercase().contains("vacuum")),
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -92,8 +132,9 @@ impl<'a> Replay<'a> {
 
     /// Lets a session, or the outside observer, take part with a fresh connection.
     pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
-        self.cast.enter(session, sender.pid());
-        self.transcript.backends.push((sender.pid(), session));
+        let pid = sender.pid();
+        self.cast.enter(session, pid);
+        self.transcript.backends.push((pid, session));
         self.live[session.0] = Some(LiveSession::new(sender));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
@@ -102,7 +143,12 @@ impl<'a> Replay<'a> {
                 if let Incoming::Answer(answer) = &mut incoming {
                     alias.apply(answer);
                 }
-                if arrive.send((session, incoming)).is_err() {
+                let arrival = Arrival {
+                    session,
+                    pid,
+                    incoming,
+                };
+                if arrive.send(arrival).is_err() {
                     break;
                 }
             }
@@ -116,8 +162,8 @@ impl<'a> Replay<'a> {
         };
         live.close().await;
         let gone = async {
-            while let Some((who, incoming)) = self.arrivals.recv().await {
-                if who == session && matches!(incoming, Incoming::Closed(_)) {
+            while let Some(arrival) = self.arrivals.recv().await {
+                if arrival.session == session && matches!(arrival.incoming, Incoming::Closed(_)) {
                     break;
                 }
             }
@@ -149,93 +195,6 @@ impl<'a> Replay<'a> {
         turn.map(|turn| turn.ended).unwrap_or_default()
     }
 
-    /// Plays all steps.
-    pub(crate) async fn play(&mut self) -> Result<(), (usize, Halt)> {
-        let scenario = self.scenario;
-        for (at, step) in scenario.steps.iter().enumerate() {
-            self.play_step(at, step).await.map_err(|halt| (at, halt))?;
-        }
-        // Whoever still waits must be freed by itself: there is no step left to do it.
-        let last = scenario.steps.len().saturating_sub(1);
-        while let Some(session) = self.in_flight().first().copied() {
-            self.await_end(session).await.map_err(|halt| (last, halt))?;
-        }
-        Ok(())
-    }
-
-    async fn play_step(&mut self, at: usize, step: &Step) -> Result<(), Halt> {
-        match &step.action {
-            Action::Say(_) => Ok(()),
-            Action::WaitFor(session) => self.await_end(*session).await,
-            Action::Send {
-                session, sending, ..
-            } => {
-                self.await_end(*session).await?;
-                self.push(
-                    at,
-                    EventKind::Sent {
-                        session: *session,
-                        sending: sending.clone(),
-                    },
-                );
-                match sending {
-                    Sending::Statements(sql) => self.run(*session, Some(at), sql).await,
-                    _ => unreachable!("the loader gives no other kind yet"),
-                }
-            }
-            Action::Check(sql) => {
-                self.push(
-                    at,
-                    EventKind::Checked {
-                        sql: sql.text.clone(),
-                    },
-                );
-                let outside = self.outside();
-                self.run(outside, Some(at), sql).await?;
-                self.await_end(outside).await
-            }
-            _ => unreachable!("the loader gives no other kind yet"),
-        }
-    }
-
-    /// Runs SQL in a session until it has ended or is proven to wait, and reports.
-    pub(crate) async fn run(
-        &mut self,
-        session: SessionIndex,
-        step: Option<usize>,
-        sql: &SqlText,
-    ) -> Result<(), Halt> {
-        if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sql)
-                .await
-                .map_err(|error| Halt::Send(session, error))?;
-        }
-        let settled = self.settle(self.deadline()).await?;
-        self.report(Some(session), settled);
-        Ok(())
-    }
-
-    /// Waits until a session is free: until what it waits for ends by itself.
-    pub(crate) async fn await_end(&mut self, session: SessionIndex) -> Result<(), Halt> {
-        let deadline = self.deadline();
-        while self.is_in_flight(session) {
-            let settled = self.settle(deadline).await?;
-            self.report(None, settled);
-            if !self.is_in_flight(session) {
-                break;
-            }
-            if !self.waits_may_end() {
-                return Err(Halt::Stuck(session));
-            }
-            tokio::select! {
-                biased;
-                Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
-                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
-            }
-        }
-        Ok(())
-    }
-
     /// When a step that begins now must be over.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.limit
@@ -259,10 +218,24 @@ impl<'a> Replay<'a> {
         (0..self.live.len()).map(SessionIndex)
     }
 
-    fn is_in_flight(&self, session: SessionIndex) -> bool {
+    /// Whether a session has a statement whose end has not been seen.
+    pub(crate) fn is_in_flight(&self, session: SessionIndex) -> bool {
         self.live[session.0]
             .as_ref()
             .is_some_and(LiveSession::in_flight)
+    }
+
+    /// Whether a session has a connection, as far as is known.
+    pub(crate) fn is_connected(&self, session: SessionIndex) -> bool {
+        self.live[session.0]
+            .as_ref()
+            .is_some_and(LiveSession::is_connected)
+    }
+
+    /// All backends that may do something by themselves.
+    pub(crate) fn watched(&self) -> Vec<Backend> {
+        let in_flight = self.in_flight().into_iter().map(Backend::Of);
+        in_flight.chain(self.cast.lost()).collect()
     }
 
     /// Takes in what has arrived by now.
@@ -274,32 +247,34 @@ impl<'a> Replay<'a> {
     }
 
     /// Takes in one thing that arrived.
-    pub(crate) async fn receive(&mut self, (session, incoming): Arrival) -> Result<(), Halt> {
-        if let Incoming::Closed(closing @ (Closing::TooLarge { .. } | Closing::Malformed(_))) =
-            incoming
-        {
-            return Err(Halt::Answer(session, closing));
+    pub(crate) async fn receive(&mut self, arrival: Arrival) -> Result<(), Halt> {
+        let Arrival {
+            session,
+            pid,
+            incoming,
+        } = arrival;
+        if self.cast.pid(session) != Some(pid) {
+            return Ok(());
         }
+        let is_over = matches!(incoming, Incoming::Closed(_));
+        match incoming {
+            Incoming::Closed(closing @ (Closing::TooLarge { .. } | Closing::Malformed(_))) => {
+                return Err(Halt::Answer(session, closing));
+            }
+            Incoming::Answer(_) if self.is_crashing => return Ok(()),
+            Incoming::Answer(_) => {}
+            Incoming::Ready(_) | Incoming::Closed(_) => {
+                self.cancelling.remove(&session);
+            }
+        }
+        let was_connected = self.is_connected(session);
         if let Some(live) = &mut self.live[session.0] {
             live.receive(incoming)
                 .await
                 .map_err(|error| Halt::Send(session, error))?;
         }
+        self.note_hang_up(session, was_connected && !is_over);
         Ok(())
-    }
-
-    /// Whether a wait may end without a step that ends it: by one of the server's timeouts, which
-    /// somebody must have set by its name.
-    fn waits_may_end(&self) -> bool {
-        self.scenario
-            .all_sql()
-            .any(|sql| names_a_timeout(&sql.text))
-            || self
-                .scenario
-                .sessions
-                .iter()
-                .flat_map(|session| &session.settings)
-                .any(|setting| names_a_timeout(&setting.name.value))
     }
 }
 
@@ -310,10 +285,4 @@ fn names_a_signal(text: &str) -> bool {
     ["pg_cancel_backend", "pg_terminate_backend"]
         .iter()
         .any(|function| text.contains(function))
-}
-
-fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.match_indices("_timeout")
-        .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

@@ -228,12 +228,12 @@ impl Shared {
 
     /// Replays a scenario on a server that others are played on.
     async fn replay_on(&self, host: &Host, scenario: &Scenario) -> Outcome {
-        let stage = match self.idle_stage(host) {
+        let mut stage = match self.idle_stage(host) {
             Some(stage) => Ok(stage),
             None => self.connect(host).await,
         };
-        let mut outcome = match &stage {
-            Ok(stage) => stage.replay(scenario).await,
+        let mut outcome = match &mut stage {
+            Ok(stage) => stage.replay(scenario, None).await,
             Err(trouble) => Outcome::without_replay(trouble.clone()),
         };
         match (&mut outcome.trouble, stage) {
@@ -316,7 +316,7 @@ impl Shared {
             let Some(pool) = Arc::into_inner(pool) else {
                 continue;
             };
-            if self.fleet.is_current(release, number) {
+            if self.fleet.is_current(release, number) && pool.is_alive() {
                 closed = closed.and(pool.close().await);
             }
         }

@@ -168,7 +168,7 @@ impl Writer<'_> {
                 ..
             } => self.answered(step, *session, &statement.text, answers),
             EventKind::Waits { session, blockers } => {
-                let line = self.waits(*session, blockers);
+                let line = self.waits(self.name(*session), blockers);
                 self.current(step, self.actor(*session), "").push(&line);
             }
             EventKind::Continues { session } => {
@@ -189,6 +189,11 @@ impl Writer<'_> {
             EventKind::Disconnected(session) => {
                 let line = format!("-- {} goes away without a goodbye\n", self.name(*session));
                 self.open(step, None, line);
+            }
+            EventKind::Lingers { session, blockers } => {
+                let backend = format!("the lost connection of {}", self.name(*session));
+                let line = self.waits(&backend, blockers);
+                self.current(step, None, "").push(&line);
             }
             EventKind::Connected(session) => {
                 let line = format!("-- {} connects anew\n", self.name(*session));
@@ -277,8 +282,7 @@ impl Writer<'_> {
         });
     }
 
-    fn waits(&self, session: SessionIndex, blockers: &[Blocker]) -> String {
-        let name = self.name(session);
+    fn waits(&self, name: &str, blockers: &[Blocker]) -> String {
         let mut blockers = blockers.to_vec();
         blockers.sort();
         blockers.dedup();
