@@ -19,6 +19,9 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// the runner has some.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long a server may take to let a client in, or to refuse it.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+
 /// How long to wait before a server that refuses connections is tried again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
@@ -93,7 +96,11 @@ pub(crate) async fn fate(endpoint: &Endpoint, end: impl Fn() -> Option<String>) 
             if let Some(end) = end() {
                 return Fate::Ended(end);
             }
-            match Observer::connect(endpoint).await {
+            let attempt = Observer::connect(endpoint);
+            let Ok(connected) = tokio::time::timeout(ANSWERS_WITHIN, attempt).await else {
+                return Fate::Silent;
+            };
+            match connected {
                 Ok(_) => return Fate::Back,
                 Err(error) if is_leaving(&error) => {
                     if leaving.get_or_insert_with(Instant::now).elapsed() > LEAVES_WITHIN {

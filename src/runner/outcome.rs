@@ -39,8 +39,8 @@ pub enum Trouble {
     Invalid(Diagnostic),
     /// The server failed by itself.
     Server(String),
-    /// The server cannot go on: its disk is full, or its files are damaged. Another one must take
-    /// its place.
+    /// The server cannot go on: its disk is full, its files are damaged, or one of its processes
+    /// hangs. Another one must take its place.
     Unfit(String),
 }
 

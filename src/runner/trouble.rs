@@ -71,7 +71,7 @@ impl Replay<'_> {
         if is_over && !self.in_flight().is_empty() {
             // What runs in the server ends when it is told to, unless something holds it from outside.
             let unheeding = "what runs does not heed that it is told to end";
-            return Trouble::Server(format!("{}, and {unheeding}", explanation.message));
+            return Trouble::Unfit(format!("{}, and {unheeding}", explanation.message));
         }
         Trouble::Invalid(Diagnostic {
             source: self.scenario.source.clone(),
