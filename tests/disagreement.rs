@@ -74,16 +74,25 @@ impl Seen {
 
 /// Starts real servers, whose folders are made in `base`.
 fn starting(seen: &Seen, base: Option<&Path>) -> Box<Start> {
-    let seen = seen.clone();
+    starting_with(seen, base, &[])
+}
+
+fn starting_with(seen: &Seen, base: Option<&Path>, settings: &[(String, String)]) -> Box<Start> {
+    let (seen, settings) = (seen.clone(), settings.to_vec());
     let environment = embedded::Environment {
         servers: base.map(Path::to_owned),
         ..support::environment()
     };
     Box::new(move |_, _| {
         let (seen, environment) = (seen.clone(), environment.clone());
+        let settings = settings.clone();
         Box::pin(async move {
             let pin = Pins::built_in().major(18).expect("18 is pinned");
-            let server = embedded::start(pin, &environment, &|_| {}).await?;
+            let programs = embedded::fetch(pin, &environment, &|_| {}).await?;
+            let release = pin.release;
+            let server =
+                embedded::start_installed(release, &programs, &environment, &settings, &|_| {})
+                    .await?;
             let mut endpoints = seen.endpoints.lock().expect("no test has failed");
             endpoints.push(server.endpoint().clone());
             drop(endpoints);
@@ -163,7 +172,8 @@ async fn napping(seen: &Seen, wanted: usize) -> Vec<i32> {
     loop {
         let naps = client
             .query(
-                "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' ORDER BY pid",
+                "SELECT pid FROM pg_stat_activity
+                 WHERE wait_event = 'PgSleep' AND query = 'SELECT pg_sleep(600);' ORDER BY pid",
                 &[],
             )
             .await
@@ -321,19 +331,21 @@ async fn a_backend_is_stopped_for_longer_than_the_time_limit() {
     let start = starting(&seen, None);
     let results = replay(scenarios.collect(), start, options, happening).await;
     assert_hit(&results, 1, &["does not heed that it is told to end"]);
+    assert_eq!(seen.number(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_is_out_of_connections() {
     let seen = Seen::default();
-    let sessions: Vec<String> = (0..220).map(|number| format!("s{number}")).collect();
+    let sessions: Vec<String> = (0..40).map(|number| format!("s{number}")).collect();
     let crowd = scenario(&format!(
         "title: T\nsessions: [{}]\nsteps:\n  - s0: SELECT 1;\n",
         sessions.join(", ")
     ));
     let scenarios = std::iter::once(crowd).chain(std::iter::repeat_n(scenario(BRIEF), FOLLOWING));
     let options = options(1, Duration::from_secs(30));
-    let start = starting(&seen, None);
+    let settings = [("max_connections".to_owned(), "20".to_owned())];
+    let start = starting_with(&seen, None, &settings);
     let results = replay(scenarios.collect(), start, options, async {}).await;
     assert_hit(
         &results,

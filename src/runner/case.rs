@@ -14,7 +14,7 @@ use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
 use super::trouble::{HEEDS_WITHIN, Place, tell};
-use crate::scenario::{Action, Scenario, SessionIndex, Span, SqlText};
+use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server};
 use crate::transcript::{Answer, Transcript};
 
@@ -282,7 +282,8 @@ impl Replay<'_> {
         session: SessionIndex,
         sql: &SqlText,
     ) -> Result<Vec<Answered>, Trouble> {
-        let ended = match self.run(session, None, sql).await {
+        let sending = Sending::Statements(sql.clone());
+        let ended = match self.run(session, None, &sending, Reply::Awaited).await {
             Ok(()) => self.await_end(session).await,
             Err(halt) => Err(halt),
         };

@@ -6,7 +6,7 @@ use super::case::{Seat, replay_alone};
 use super::failure::explain;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
-use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step};
+use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
 use crate::server::{Reach, Recipe, StartError};
 
 /// Whether a scenario is replayed on a server of its own.
@@ -15,8 +15,9 @@ pub(crate) enum Apart {
     /// In a database on a server that others are played on.
     Never,
     /// Where Lockstep can start one: what VACUUM may remove or freeze depends on the oldest
-    /// transaction of the whole server, through the snapshots of the case's own sessions. All else
-    /// that cases do they do in databases of their own.
+    /// transaction of the whole server, through the snapshots of the case's own sessions, and the
+    /// identifiers of prepared transactions are the server's. All else that cases do they do in
+    /// databases of their own.
     IfPossible,
     /// It asks for one, or restarts it.
     Always,
@@ -32,9 +33,10 @@ impl Apart {
                     word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster")
                 })
         };
+        let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
         if scenario.own_server.is_some() || restart(scenario).is_some() {
             Self::Always
-        } else if scenario.all_sql().any(names_vacuum) {
+        } else if scenario.all_sql().any(is_shared) {
             Self::IfPossible
         } else {
             Self::Never

@@ -9,14 +9,14 @@ use tokio::time::Instant;
 
 use super::alias::Alias;
 use super::cast::{Backend, Cast};
-use super::live::{Answered, LiveSession};
+use super::live::{Answered, LiveSession, Obstacle};
 use super::observer::Observer;
 use super::orphan::Orphan;
 use super::outcome::Trouble;
 use super::trouble::HEEDS_WITHIN;
 use crate::scenario::{Scenario, SessionIndex};
 use crate::transcript::{Event, EventKind, Transcript};
-use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
+use crate::wire::{Closing, Incoming, Receiver, Sender};
 
 /// Something that came from the server.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(crate) enum Halt {
     Stuck(SessionIndex),
     /// The server has not closed a session's connection within the time limit of the step.
     StillOpen(SessionIndex),
-    /// A session's statement cannot be sent.
-    Send(SessionIndex, SendError),
+    /// A session does not go on: what it has to send cannot be sent.
+    Session(SessionIndex, Obstacle),
     /// A session's answer cannot be taken in.
     Answer(SessionIndex, Closing),
     /// The observer's connection failed.
@@ -135,7 +135,7 @@ impl<'a> Replay<'a> {
         let pid = sender.pid();
         self.cast.enter(session, pid);
         self.transcript.backends.push((pid, session));
-        self.live[session.0] = Some(LiveSession::new(sender));
+        self.live[session.0] = Some(LiveSession::new(sender, None));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
         tokio::spawn(async move {
@@ -271,7 +271,7 @@ impl<'a> Replay<'a> {
         if let Some(live) = &mut self.live[session.0] {
             live.receive(incoming)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         self.note_hang_up(session, was_connected && !is_over);
         Ok(())
@@ -280,9 +280,18 @@ impl<'a> Replay<'a> {
 
 /// Whether SQL may make a backend end what it does. Where that is in a function, the set-up names
 /// it.
-fn names_a_signal(text: &str) -> bool {
+pub(crate) fn names_a_signal(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["pg_cancel_backend", "pg_terminate_backend"]
         .iter()
         .any(|function| text.contains(function))
+}
+
+/// Whether SQL sets one of the server's timeouts, which may end a wait without a step that ends it.
+pub(crate) fn names_a_timeout(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("client_connection_check_interval")
+        || text
+            .match_indices("_timeout")
+            .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, standings};
+use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, is_wait, standings};
 use super::cast::{Backend, Cast};
 use super::observer::{Look, Observer};
 use super::replay::{Halt, Replay};
@@ -14,10 +14,10 @@ use super::silence::time_is_over;
 use crate::scenario::{Blocker, SessionIndex, Waits};
 
 /// How long a statement may run before the first look at it. Most statements answer sooner.
-const FIRST_LOOK: Duration = Duration::from_micros(200);
+pub(crate) const FIRST_LOOK: Duration = Duration::from_micros(200);
 
 /// How far apart looks may come to be while a statement runs for long.
-const LOOKS_APART: Duration = Duration::from_millis(20);
+pub(crate) const LOOKS_APART: Duration = Duration::from_millis(20);
 
 /// What is known of the backends in flight once all have settled: whom each waits for.
 pub(crate) type Settled = Vec<(Backend, Vec<Blocker>)>;
@@ -52,12 +52,12 @@ struct Question {
 
 impl Question {
     async fn ask(&self) -> Result<Look, tokio_postgres::Error> {
-        let is_wait = |backend: Backend, event: &str| {
+        let is_expected_wait = |backend: Backend, event: &str| {
             let is_expected = |(who, name): &(Backend, String)| *who == backend && name == event;
-            event == SYNC_REP || event == BUFFER_PIN || self.events.iter().any(is_expected)
+            is_wait(event) || self.events.iter().any(is_expected)
         };
         let (observer, cast) = (&self.observer, &self.cast);
-        let mut look = observer.look(cast, &self.watched, is_wait).await?;
+        let mut look = observer.look(cast, &self.watched, is_expected_wait).await?;
         if self.may_truncate {
             observer.look_at_truncations(cast, &mut look).await?;
         }
@@ -233,7 +233,7 @@ impl Replay<'_> {
 }
 
 /// Tokio's timer counts whole milliseconds; the first looks come sooner.
-async fn pause_for(pause: Duration) {
+pub(crate) async fn pause_for(pause: Duration) {
     if pause < Duration::from_millis(2) {
         // The thread may outlive an answer that comes first, by less than the pause.
         let _ = tokio::task::spawn_blocking(move || std::thread::sleep(pause)).await;

@@ -2,9 +2,9 @@
 
 use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, names_a_timeout};
 use super::settle::Settled;
-use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, SqlText, Step};
+use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
 use crate::transcript::EventKind;
 
 impl Replay<'_> {
@@ -30,10 +30,7 @@ impl Replay<'_> {
                 if *reply == Reply::Later {
                     self.left_alone.insert(*session);
                 }
-                match sending {
-                    Sending::Statements(sql) => self.run(*session, Some(at), sql).await,
-                    _ => unreachable!("the loader gives no other kind yet"),
-                }
+                self.run(*session, Some(at), sending, *reply).await
             }
             Action::Check(sql) => {
                 self.push(
@@ -43,7 +40,9 @@ impl Replay<'_> {
                     },
                 );
                 let outside = self.outside();
-                self.run(outside, Some(at), sql).await?;
+                let sending = Sending::Statements(sql.clone());
+                self.run(outside, Some(at), &sending, Reply::Awaited)
+                    .await?;
                 self.await_end(outside).await
             }
             Action::Sleep(for_so_long) => {
@@ -71,18 +70,19 @@ impl Replay<'_> {
         self.end_lost(&lost, self.deadline()).await
     }
 
-    /// Runs SQL in a session until it has ended or is proven to wait, and reports.
+    /// Has a session send something, until it is answered or proven to wait, and reports.
     pub(crate) async fn run(
         &mut self,
         session: SessionIndex,
         step: Option<usize>,
-        sql: &SqlText,
+        sending: &Sending,
+        reply: Reply,
     ) -> Result<(), Halt> {
         let was_connected = self.is_connected(session);
         if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sql)
+            live.begin(step, sending, reply)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         self.note_hang_up(session, was_connected);
         self.settle_and_report(Some(session)).await
@@ -141,12 +141,4 @@ impl Replay<'_> {
                 .map(|setting| setting.name.value.as_str())
                 .any(names_a_timeout)
     }
-}
-
-fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("client_connection_check_interval")
-        || text
-            .match_indices("_timeout")
-            .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::blocking::{SeenBlocker, VACUUM_TRUNCATE};
 use super::case::within_limit;
 use super::cast::Backend;
-use super::live::LiveSession;
+use super::live::{LiveSession, Obstacle};
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
@@ -62,6 +62,9 @@ impl Replay<'_> {
         let is_over = matches!(halt, Halt::TimeLimit);
         if is_over && let Some(trouble) = silence(&self.observer, self.limit).await {
             return trouble;
+        }
+        if let Halt::Session(_, obstacle @ Obstacle::Prelude(_)) = halt {
+            return Trouble::Server(format!("failed to {obstacle}"));
         }
         let explanation = match within_limit(self.explain(halt, place)).await {
             Ok(Ok(explanation)) => explanation,
@@ -122,8 +125,8 @@ impl Replay<'_> {
                     help: Some(place.way_out().to_owned()),
                 }
             }
-            Halt::Send(session, error) => Explanation {
-                message: format!("failed to {error}"),
+            Halt::Session(session, obstacle) => Explanation {
+                message: format!("failed to {obstacle}"),
                 label: format!("the statement of {}", self.name(session)),
                 help: None,
             },

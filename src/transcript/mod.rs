@@ -3,6 +3,7 @@
 mod answer;
 mod event;
 pub mod psql;
+mod sent;
 mod text;
 mod time;
 mod volatile;
