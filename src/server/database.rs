@@ -60,8 +60,8 @@ pub struct Databases {
     alike: &'static str,
     /// What the server's defaults do not give to a database, as `SET` says it.
     settings: Vec<String>,
-    /// The database that those of cases are copies of.
-    template: String,
+    /// The database that those of cases are copies of, where there will be many.
+    template: Option<String>,
 }
 
 /// The database of one case. It is not dropped with this value: see [`Databases::remove`].
@@ -146,7 +146,7 @@ impl Databases {
                 (true, true) => "LOCALE_PROVIDER libc",
                 (false, _) => "",
             },
-            template: name(endpoint.run),
+            template: (reach == Reach::Database).then(|| name(endpoint.run)),
         };
         databases.prepare().await?;
         Ok(databases)
@@ -154,15 +154,18 @@ impl Databases {
 
     /// Makes the database that those of cases are copies of: an empty one to which somebody has
     /// connected once, so that the server has written its cache of the catalogs. The first
-    /// connection to each copy finds it instead of spending 10 ms on it.
+    /// connection to each copy finds it instead of spending 10 ms on it. For a single case that
+    /// would be a detour.
     async fn prepare(&self) -> Result<(), DatabaseError> {
-        let template = &self.template;
-        let what = format!("creating database {template}");
         if self.is_superuser {
             // Cases may look at pg_stat_activity, where what others need is none of their business.
             let set = self.maker.batch_execute("SET track_activities = off").await;
-            set.map_err(failed(&what))?;
+            set.map_err(failed("connecting to create databases"))?;
         }
+        let Some(template) = &self.template else {
+            return Ok(());
+        };
+        let what = format!("creating database {template}");
         self.copy("template0", template, &self.endpoint.user)
             .await?;
         let (visitor, connection) = self
@@ -204,7 +207,8 @@ impl Databases {
             let made = self.maker.batch_execute(&sql).await;
             made.map_err(failed(&format!("creating role {name}")))?;
         }
-        self.copy(&self.template, &name, &role.user).await?;
+        let from = self.template.as_deref().unwrap_or("template0");
+        self.copy(from, &name, &role.user).await?;
         let database = CaseDatabase { name, role };
         if let Err(error) = self.give_settings(&database.name).await {
             // The first error says why; the next run on the server removes what is left.
@@ -271,7 +275,10 @@ impl Databases {
     ///
     /// The server refuses.
     pub async fn close(self) -> Result<(), DatabaseError> {
-        drop_database(&self.remover, &self.endpoint, &self.template).await
+        match &self.template {
+            Some(template) => drop_database(&self.remover, &self.endpoint, template).await,
+            None => Ok(()),
+        }
     }
 
     /// Gives the role of a case settings in its database that only a superuser may set. Connections

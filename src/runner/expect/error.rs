@@ -3,7 +3,9 @@
 use super::observed::{Answered, Why};
 use super::unmet::Subject;
 use super::{glob, place};
-use crate::scenario::{Diagnostic, ExpectedError, SourceFile, Span, SqlText, Statement, Step, split};
+use crate::scenario::{
+    Diagnostic, ExpectedError, SourceFile, Span, SqlText, Statement, Step, split,
+};
 use crate::transcript::ServerMessage;
 
 /// An error of the server that nothing in the scenario expects, at the place in the file where the
