@@ -15,11 +15,6 @@ pub(crate) const BUFFER_PIN: &str = "BufferPin";
 /// cuts off the empty end of a table.
 pub(crate) const VACUUM_TRUNCATE: &str = "VacuumTruncate";
 
-/// Whether a wait with this event lasts although it is for no lock.
-pub(crate) fn is_wait(event: &str) -> bool {
-    event == SYNC_REP || event == BUFFER_PIN
-}
-
 /// What the server says of one backend that has a statement in flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sighting {

@@ -314,3 +314,6 @@ fn unless_broken(sent: Result<(), SendError>) -> Result<(), Obstacle> {
         Err(error) => Err(Obstacle::Send(error)),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

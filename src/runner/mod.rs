@@ -26,13 +26,16 @@ mod silence;
 mod steps;
 mod trouble;
 
-pub(crate) use blocking::{Known, SeenBlocker, Sighting, Standing, is_wait, standings};
+pub(crate) use blocking::{
+    BUFFER_PIN, Known, SYNC_REP, SeenBlocker, Sighting, Standing, VACUUM_TRUNCATE, standings,
+};
 pub(crate) use cast::{Backend, Cast};
 pub use event::{CaseId, RunEvent};
 pub use fleet::{Fleet, Start, Starting};
 pub(crate) use observer::Observer;
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
-pub(crate) use replay::{names_a_signal, names_a_timeout};
+pub(crate) use replay::names_a_signal;
 pub use run::{Judge, RunOptions, replay, run};
 pub(crate) use settle::{FIRST_LOOK, LOOKS_APART, pause_for};
+pub(crate) use steps::names_a_timeout;
 pub(crate) use trouble::tell;

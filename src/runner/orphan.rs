@@ -7,10 +7,13 @@ use tokio::time::{Instant, timeout_at};
 use super::cast::Backend;
 use super::observer::Stop;
 use super::replay::{Halt, Replay};
-use crate::scenario::{SessionIndex, Waits};
+use crate::scenario::{Action, SessionIndex, SqlText, Waits};
 
 /// How far apart looks at a backend that is to end come to be.
 const LOOKS_APART: Duration = Duration::from_millis(20);
+
+/// How often a backend looks whether its client is still there.
+const CHECK_INTERVAL: &str = "client_connection_check_interval";
 
 /// What the backend of a lost connection was at when its client went.
 #[derive(Debug, Default)]
@@ -67,6 +70,31 @@ impl Replay<'_> {
                 .get(&backend)
                 .is_some_and(|orphan| orphan.is_left_alone),
         }
+    }
+
+    /// Whether a backend that has lost its client notices by itself, and ends: its session has set
+    /// how often it looks.
+    pub(crate) fn looks_after_its_client(&self, backend: Backend) -> bool {
+        let Backend::Lost(session, _) = backend else {
+            return false;
+        };
+        let is_named = |sql: &SqlText| sql.text.to_ascii_lowercase().contains(CHECK_INTERVAL);
+        let setup = self.scenario.sessions.get(session.0);
+        let is_set = setup.is_some_and(|setup| {
+            let mut settings = setup.settings.iter();
+            settings.any(|setting| setting.name.value == CHECK_INTERVAL && setting.value != "0")
+                || setup.setup.as_ref().is_some_and(is_named)
+        });
+        let mut steps = self.scenario.steps.iter();
+        is_set
+            || steps.any(|step| match &step.action {
+                Action::Send {
+                    session: who,
+                    sending,
+                    ..
+                } => *who == session && sending.sql().into_iter().any(is_named),
+                _ => false,
+            })
     }
 
     /// What the step that a backend is at is expected to wait for, by any of its outcomes.

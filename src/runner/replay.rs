@@ -286,12 +286,3 @@ pub(crate) fn names_a_signal(text: &str) -> bool {
         .iter()
         .any(|function| text.contains(function))
 }
-
-/// Whether SQL sets one of the server's timeouts, which may end a wait without a step that ends it.
-pub(crate) fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("client_connection_check_interval")
-        || text
-            .match_indices("_timeout")
-            .any(|(at, _)| !text[..at].ends_with("deadlock"))
-}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, is_wait, standings};
+use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, standings};
 use super::cast::{Backend, Cast};
 use super::observer::{Look, Observer};
 use super::replay::{Halt, Replay};
@@ -54,7 +54,7 @@ impl Question {
     async fn ask(&self) -> Result<Look, tokio_postgres::Error> {
         let is_expected_wait = |backend: Backend, event: &str| {
             let is_expected = |(who, name): &(Backend, String)| *who == backend && name == event;
-            is_wait(event) || self.events.iter().any(is_expected)
+            [SYNC_REP, BUFFER_PIN].contains(&event) || self.events.iter().any(is_expected)
         };
         let (observer, cast) = (&self.observer, &self.cast);
         let mut look = observer.look(cast, &self.watched, is_expected_wait).await?;
@@ -141,6 +141,7 @@ impl Replay<'_> {
         for (backend, standing) in standings(&look.seen, &known) {
             if let Standing::Waiting { blockers, settled } = standing
                 && !self.is_being_cancelled(backend)
+                && !self.looks_after_its_client(backend)
             {
                 are_exact &= settled || self.is_left_alone(backend);
                 waiting.push((backend, blockers));

@@ -2,7 +2,7 @@
 
 use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
-use super::replay::{Halt, Replay, names_a_timeout};
+use super::replay::{Halt, Replay};
 use super::settle::Settled;
 use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
 use crate::transcript::EventKind;
@@ -141,4 +141,13 @@ impl Replay<'_> {
                 .map(|setting| setting.name.value.as_str())
                 .any(names_a_timeout)
     }
+}
+
+/// Whether SQL sets one of the settings that may end a wait without a step that ends it.
+pub(crate) fn names_a_timeout(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("client_connection_check_interval")
+        || text
+            .match_indices("_timeout")
+            .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

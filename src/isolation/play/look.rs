@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::halt::Halt;
 use super::player::{Player, arrival};
-use crate::runner::{Backend, Known, SeenBlocker, Sighting, Standing, is_wait, standings};
+use crate::runner::{
+    BUFFER_PIN, Backend, Known, SYNC_REP, SeenBlocker, Sighting, Standing, standings,
+};
 use crate::scenario::SessionIndex;
 
 /// How long a session may be blocked by one that runs before it is taken to wait. That cannot be
@@ -89,11 +91,11 @@ impl Player<'_> {
 
     /// Asks about everybody in flight; nothing if an answer overtakes the question.
     pub(super) async fn look(&mut self) -> Result<Option<Vec<Sighting>>, Halt> {
-        let in_flight = self.in_flight();
+        let in_flight: Vec<Backend> = self.in_flight().into_iter().map(Backend::Of).collect();
         let seen = tokio::select! {
             biased;
             () = arrival(&mut self.lines) => None,
-            look = self.observer.look(&self.cast, &in_flight, |_, event| is_wait(event)) => {
+            look = self.observer.look(&self.cast, &in_flight, |_, event| is_no_lock(event)) => {
                 Some(look.map_err(Halt::Observer)?.seen)
             }
         };
@@ -104,16 +106,18 @@ impl Player<'_> {
     }
 
     fn learn(&mut self, seen: &[Sighting]) {
-        let known = Known {
-            waiting: std::mem::take(&mut self.proven),
-            ..Known::default()
-        };
-        self.standings = standings(seen, &known);
+        self.standings = standings(
+            seen,
+            &Known {
+                waiting: self.proven.clone(),
+                left_alone: Vec::new(),
+            },
+        );
         let waiting = self
             .standings
             .iter()
             .filter(|(_, standing)| matches!(standing, Standing::Waiting { .. }))
-            .map(|(backend, _)| *backend);
+            .map(|(session, _)| *session);
         self.proven = waiting.collect();
     }
 
@@ -134,6 +138,11 @@ impl Player<'_> {
         self.something_happens();
         Ok(())
     }
+}
+
+/// Whether a wait event is a wait for something that the server names nobody for.
+pub(super) fn is_no_lock(event: &str) -> bool {
+    [SYNC_REP, BUFFER_PIN].contains(&event)
 }
 
 /// What isolationtester sees of a sighting: blockers that are sessions of the spec.

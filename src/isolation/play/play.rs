@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use super::halt::{Halt, Part};
 use super::line::Line;
+use super::look::is_no_lock;
 use super::player::Player;
 use super::schedule::begins_only;
 use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
 use crate::runner::{
-    Cast, Observer, SeenBlocker, Trouble, is_wait, names_a_signal, names_a_timeout, tell,
+    Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
+    names_a_timeout, tell,
 };
 use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::server::Endpoint;
@@ -292,10 +294,9 @@ impl Player<'_> {
     /// Whom everybody in flight waits for: `s2 (step w2) waits for s1, which is idle`.
     async fn waits(&self) -> String {
         let in_flight = self.in_flight();
-        let look = self
-            .observer
-            .look(&self.cast, &in_flight, |_, event| is_wait(event));
-        let Ok(look) = look.await else {
+        let backends: Vec<Backend> = in_flight.iter().copied().map(Backend::Of).collect();
+        let is_wait = |_, event: &str| is_no_lock(event);
+        let Ok(look) = self.observer.look(&self.cast, &backends, is_wait).await else {
             return "the server does not say who waits for whom".to_owned();
         };
         let mut told = Vec::new();
@@ -304,17 +305,18 @@ impl Player<'_> {
                 .blockers
                 .iter()
                 .map(|blocker| match blocker {
-                    SeenBlocker::Backend(backend) => {
-                        let is_idle = !in_flight.contains(backend);
+                    SeenBlocker::Backend(Backend::Of(session)) => {
+                        let is_idle = !in_flight.contains(session);
                         let idle = if is_idle { ", which is idle" } else { "" };
-                        format!("{}{idle}", self.name(backend.session().0))
+                        format!("{}{idle}", self.name(session.0))
+                    }
+                    SeenBlocker::Backend(Backend::Lost(session, _)) => {
+                        format!("the lost connection of {}", self.name(session.0))
                     }
                     SeenBlocker::PreparedTransaction => "a prepared transaction".to_owned(),
                     SeenBlocker::Event(event) => event.clone(),
-                    SeenBlocker::Truncation(_) => "the end of a table".to_owned(),
-                    SeenBlocker::Stranger(pid) => {
-                        format!("a backend of somebody else (pid {pid})")
-                    }
+                    SeenBlocker::Truncation(_) => VACUUM_TRUNCATE.to_owned(),
+                    SeenBlocker::Stranger(pid) => format!("a backend of somebody else (pid {pid})"),
                 })
                 .collect();
             if whom.is_empty() {

@@ -103,11 +103,11 @@ impl Player<'_> {
     }
 
     /// Connections on which the server has something to do.
-    pub(super) fn in_flight(&self) -> Vec<Backend> {
+    pub(super) fn in_flight(&self) -> Vec<SessionIndex> {
         let lines = self.lines.iter().enumerate();
         lines
             .filter(|(_, line)| line.in_flight())
-            .map(|(at, _)| Backend::Of(SessionIndex(at)))
+            .map(|(at, _)| SessionIndex(at))
             .collect()
     }
 
@@ -229,8 +229,8 @@ impl Player<'_> {
         self.take_in(session).await?;
         for notification in std::mem::take(&mut self.lines[session].notifications) {
             let pid = notification.pid;
-            let sender = match self.cast.backend(pid) {
-                Some(Backend::Of(SessionIndex(at))) if at < self.control() => {
+            let sender = match self.cast.backend(pid).map(Backend::session) {
+                Some(SessionIndex(at)) if at < self.control() => {
                     self.spec.sessions[at].name.value.clone()
                 }
                 _ => format!("PID {pid}"),

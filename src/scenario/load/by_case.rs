@@ -1,5 +1,7 @@
 //! The mistakes of a file with a matrix: each once, and with the values without which it is none.
 
+use std::collections::HashMap;
+
 use super::super::source::Span;
 use super::matrix::Combination;
 use super::mistakes::{Mistake, Mistakes};
@@ -8,11 +10,17 @@ use super::mistakes::{Mistake, Mistakes};
 pub(super) fn merge(mistakes: &mut Mistakes, found: Vec<(Combination<'_>, Mistakes)>) {
     let combinations: Vec<Combination<'_>> = found.iter().map(|(case, _)| *case).collect();
     let mut merged: Vec<(Mistake, Vec<usize>)> = Vec::new();
+    // Those at one place are few.
+    let mut at_place: HashMap<Span, Vec<usize>> = HashMap::new();
     for (case, (_, of_case)) in found.into_iter().enumerate() {
         for mistake in of_case.into_found() {
-            match merged.iter_mut().find(|(other, _)| *other == mistake) {
-                Some((_, cases)) => cases.push(case),
-                None => merged.push((mistake, vec![case])),
+            let near = at_place.entry(mistake.span()).or_default();
+            match near.iter().find(|at| merged[**at].0 == mistake) {
+                Some(at) => merged[*at].1.push(case),
+                None => {
+                    near.push(merged.len());
+                    merged.push((mistake, vec![case]));
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ use super::sessions::{self, Sessions};
 use super::sql;
 use super::statements::Statements;
 use super::steps;
-use super::substitute;
+use super::substitute::{self, Meant};
 use super::values::{self, Fields, Keys};
 use super::virtual_clock;
 use super::{duration, tree};
@@ -63,7 +63,7 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Vec<Scenario
     };
     let Some(entry) = entries.iter().find(|entry| entry.key == "matrix") else {
         let matrix = Matrix::default();
-        return cases(source, &root, &matrix, mistakes);
+        return cases(source, &root, &matrix, &Meant::new(), mistakes);
     };
     let Some(matrix) = Matrix::read(mistakes, entry) else {
         return Vec::new();
@@ -81,8 +81,8 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Vec<Scenario
         );
         return Vec::new();
     }
-    substitute::check(mistakes, &root, &matrix);
-    cases(source, &root, &matrix, mistakes)
+    let meant = substitute::check(mistakes, &root, &matrix);
+    cases(source, &root, &matrix, &meant, mistakes)
 }
 
 /// Nodes and bytes of text in all the cases of a file.
@@ -94,13 +94,14 @@ fn cases(
     source: &SourceFile,
     root: &Rc<Node>,
     matrix: &Matrix,
+    meant: &Meant,
     mistakes: &mut Mistakes,
 ) -> Vec<Scenario> {
     let names = matrix.cases(mistakes);
     let mut scenarios = Vec::with_capacity(names.len());
     let mut found = Vec::with_capacity(names.len());
     for (combination, name) in matrix.combinations().zip(names) {
-        let root = substitute::put(root, combination);
+        let root = substitute::put(root, combination, meant);
         let mut of_case = Mistakes::new(source.clone());
         let scenario = scenario(source, &root, name, combination, &mut of_case);
         scenarios.extend(scenario);

@@ -165,6 +165,7 @@ fn one_of(
             values::expected(mistakes, item, "a mapping of expectations", help);
             continue;
         };
+        Fields::of_entries(entries, item.span).refuse_others(mistakes, &KEYS);
         let mut all = shared.to_vec();
         for entry in entries {
             match shared.iter().find(|other| other.key == entry.key) {
@@ -193,7 +194,6 @@ fn outcome(
     expecting: &Expecting<'_>,
 ) -> Option<Expect> {
     let fields = Fields::of_entries(entries, span);
-    fields.refuse_others(mistakes, &KEYS);
     if fields.is_empty() {
         mistakes.report(
             Mistake::new(values::first_line(mistakes, span), "nothing is expected")

@@ -29,6 +29,11 @@ impl Mistake {
         }
     }
 
+    /// The place that is underlined.
+    pub(super) const fn span(&self) -> Span {
+        self.span
+    }
+
     /// What stands beside the underline.
     pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();

@@ -1,6 +1,6 @@
 //! `${name}` in the values of a file, and what the matrix puts there.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -70,12 +70,16 @@ fn dollar_quote(text: &str) -> Option<&str> {
     is_tag.then_some(tag)
 }
 
+/// Names that are not in the matrix, with those that were probably meant.
+pub(super) type Meant = HashMap<String, String>;
+
 /// Reports references to names that are not in the matrix, and names that nothing refers to.
-pub(super) fn check(mistakes: &mut Mistakes, root: &Node, matrix: &Matrix) {
+pub(super) fn check(mistakes: &mut Mistakes, root: &Node, matrix: &Matrix) -> Meant {
     let mut used = HashSet::new();
+    let mut meant = Meant::new();
     if let Kind::Mapping(entries) = &root.kind {
         for entry in entries.iter().filter(|entry| entry.key != "matrix") {
-            look(mistakes, &entry.value, matrix, &mut used);
+            look(mistakes, &entry.value, matrix, &mut used, &mut meant);
         }
     }
     for name in matrix.names().filter(|name| !used.contains(*name)) {
@@ -90,6 +94,7 @@ pub(super) fn check(mistakes: &mut Mistakes, root: &Node, matrix: &Matrix) {
                 )),
         );
     }
+    meant
 }
 
 fn look<'a>(
@@ -97,16 +102,17 @@ fn look<'a>(
     node: &'a Node,
     matrix: &'a Matrix,
     used: &mut HashSet<&'a str>,
+    meant: &mut Meant,
 ) {
     match &node.kind {
         Kind::List(items) => {
             for item in items {
-                look(mistakes, item, matrix, used);
+                look(mistakes, item, matrix, used, meant);
             }
         }
         Kind::Mapping(entries) => {
             for entry in entries {
-                look(mistakes, &entry.value, matrix, used);
+                look(mistakes, &entry.value, matrix, used, meant);
             }
         }
         Kind::Scalar(scalar) => {
@@ -118,8 +124,10 @@ fn look<'a>(
                 if known && reference.doubtful {
                     refuse_doubtful(mistakes, node, scalar, &reference);
                 } else if !known && !reference.doubtful {
-                    if let Some(meant) = names::closest(mistakes, reference.name, matrix.names()) {
-                        used.insert(meant);
+                    let written = reference.name;
+                    if let Some(name) = names::closest(mistakes, written, matrix.names()) {
+                        used.insert(name);
+                        meant.insert(written.to_owned(), name.to_owned());
                     }
                     refuse_unknown(mistakes, node, scalar, &reference, matrix);
                 }
@@ -181,13 +189,13 @@ fn place(
 }
 
 /// The file with the values of one combination.
-pub(super) fn put(root: &Rc<Node>, combination: Combination<'_>) -> Rc<Node> {
+pub(super) fn put(root: &Rc<Node>, combination: Combination<'_>, meant: &Meant) -> Rc<Node> {
     let Kind::Mapping(entries) = &root.kind else {
         return root.clone();
     };
     let entries = entries.iter().map(|entry| match entry.key.as_str() {
         "matrix" => entry.clone(),
-        _ => put_in_entry(entry, combination).unwrap_or_else(|| entry.clone()),
+        _ => put_in_entry(entry, combination, meant).unwrap_or_else(|| entry.clone()),
     });
     Rc::new(Node {
         span: root.span,
@@ -197,19 +205,22 @@ pub(super) fn put(root: &Rc<Node>, combination: Combination<'_>) -> Rc<Node> {
     })
 }
 
-fn put_in_entry(entry: &Entry, combination: Combination<'_>) -> Option<Entry> {
+fn put_in_entry(entry: &Entry, combination: Combination<'_>, meant: &Meant) -> Option<Entry> {
     Some(Entry {
         key: entry.key.clone(),
         key_span: entry.key_span,
-        value: put_in(&entry.value, combination)?,
+        value: put_in(&entry.value, combination, meant)?,
     })
 }
 
 /// A node with the values; `None` where nothing changes.
-fn put_in(node: &Node, combination: Combination<'_>) -> Option<Rc<Node>> {
+fn put_in(node: &Node, combination: Combination<'_>, meant: &Meant) -> Option<Rc<Node>> {
     let kind = match &node.kind {
         Kind::List(items) => {
-            let changed: Vec<_> = items.iter().map(|item| put_in(item, combination)).collect();
+            let changed: Vec<_> = items
+                .iter()
+                .map(|item| put_in(item, combination, meant))
+                .collect();
             changed.iter().any(Option::is_some).then_some(())?;
             let items = changed.into_iter().zip(items);
             Kind::List(
@@ -221,7 +232,7 @@ fn put_in(node: &Node, combination: Combination<'_>) -> Option<Rc<Node>> {
         Kind::Mapping(entries) => {
             let changed: Vec<_> = entries
                 .iter()
-                .map(|entry| put_in_entry(entry, combination))
+                .map(|entry| put_in_entry(entry, combination, meant))
                 .collect();
             changed.iter().any(Option::is_some).then_some(())?;
             let entries = changed.into_iter().zip(entries);
@@ -231,7 +242,7 @@ fn put_in(node: &Node, combination: Combination<'_>) -> Option<Rc<Node>> {
                     .collect(),
             )
         }
-        Kind::Scalar(scalar) => Kind::Scalar(put_in_scalar(scalar, combination)?),
+        Kind::Scalar(scalar) => Kind::Scalar(put_in_scalar(scalar, combination, meant)?),
     };
     Some(Rc::new(Node {
         span: node.span,
@@ -241,16 +252,17 @@ fn put_in(node: &Node, combination: Combination<'_>) -> Option<Rc<Node>> {
     }))
 }
 
-fn put_in_scalar(scalar: &Scalar, combination: Combination<'_>) -> Option<Scalar> {
+fn put_in_scalar(scalar: &Scalar, combination: Combination<'_>, meant: &Meant) -> Option<Scalar> {
     let mut text = String::with_capacity(scalar.text.len());
     let mut style = scalar.style;
     let mut inserted = Vec::new();
     let mut done = 0;
     for reference in references(&scalar.text) {
-        let Some(value) = combination
-            .value(reference.name)
-            .filter(|_| !reference.doubtful)
-        else {
+        let name = meant
+            .get(reference.name)
+            .map_or(reference.name, |name| name);
+        let value = combination.value(name);
+        let Some(value) = value.filter(|_| !reference.doubtful) else {
             continue;
         };
         text.push_str(&scalar.text[done..reference.range.start]);

@@ -4,6 +4,7 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::super::source::Span;
 use super::mistakes::Mistake;
+use super::names;
 
 /// The mistake that made the parser stop. `open` is the bracket that was open there.
 pub(super) fn mistake(source: &str, error: &ScanError, open: Option<Span>) -> Mistake {
@@ -196,6 +197,11 @@ fn not_closed(source: &str, here: Span, open: Option<Span>) -> Mistake {
         Some('{') => ("the mapping", '}'),
         _ => ("the list", ']'),
     };
+    if let Some(name) = reference(source, here) {
+        return Mistake::new(here, "a value of the matrix without quotes")
+            .label("between brackets YAML keeps this character for itself")
+            .help(format!("put it in quotes: `\"${{{name}}}\"`"));
+    }
     let mistake = Mistake::new(here, format!("{what} is not closed before this"))
         .label(format!("expected `,` or `{close}`"))
         .help(format!(
@@ -205,6 +211,13 @@ fn not_closed(source: &str, here: Span, open: Option<Span>) -> Mistake {
         Some(open) => mistake.related(open, "it opens here"),
         None => mistake,
     }
+}
+
+/// The name in `${name}`, where its brace is what the parser stumbled over.
+fn reference(source: &str, here: Span) -> Option<&str> {
+    source[..here.start].ends_with('$').then_some(())?;
+    let (name, _) = source[here.start..].strip_prefix('{')?.split_once('}')?;
+    names::is_name(name).then_some(name)
 }
 
 /// Help for a value that was meant as a mapping on one line: `expect: rows: [[1]]`.

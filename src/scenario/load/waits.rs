@@ -10,6 +10,9 @@ use super::values;
 
 const HELP: &str = "write `true`, `false`, or for whom: `waits: [A]`";
 
+/// Words that YAML, or somebody who writes it, takes for true and false.
+const BOOLEAN_WORDS: [&str; 6] = ["true", "false", "yes", "no", "on", "off"];
+
 /// What holds a lock although no backend does.
 const PREPARED: &str = "prepared transaction";
 
@@ -57,6 +60,10 @@ pub(super) fn read(
                     .label("not in brackets")
                     .help(format!("write `[{written}]`")),
                 );
+                return None;
+            }
+            if BOOLEAN_WORDS.contains(&written.to_lowercase().as_str()) {
+                values::expected(mistakes, node, "true, false or a list of sessions", HELP);
                 return None;
             }
             let blocker = blocker(mistakes, node, written, expecting)?;

@@ -278,7 +278,8 @@ impl<'a> Words<'a> {
         };
         let is_time = self.is_typed(at)
             || self.is_cast(at)
-            || self.is_before(at, 1, &["default", "between"])
+            || self.is_default_of_time(at)
+            || self.is_before(at, 1, &["between"])
             || self.is_compared(at);
         is_time.then(|| (self.tokens[at].range.clone(), Uncaught::Literal(instead)))
     }
@@ -312,6 +313,18 @@ impl<'a> Words<'a> {
             false => behind + 1,
         };
         TYPES.iter().any(|known| self.is(name, known))
+    }
+
+    /// Whether a literal is the default of a column or a domain that holds times, or of a column of
+    /// which the statement does not say what it holds.
+    fn is_default_of_time(self, at: usize) -> bool {
+        if !self.is_before(at, 1, &["default"]) {
+            return false;
+        }
+        (0..at - 1)
+            .rev()
+            .take_while(|at| !self.is(*at, ",") && self.kind(*at) != Some(TokenKind::Open))
+            .any(|at| self.is(at, "set") || TYPES.iter().any(|name| self.is(at, name)))
     }
 
     /// Whether a literal is compared or reckoned with as words are not: `'now' - t`, `t < 'now'`.
@@ -376,7 +389,11 @@ mod tests {
             ),
             ("SELECT 'now'::pg_catalog.timestamptz", &["'now'"]),
             ("SELECT date('yesterday')", &["'yesterday'"]),
-            ("CREATE TABLE t (at timestamptz DEFAULT 'now')", &["'now'"]),
+            (
+                "CREATE TABLE t (state text DEFAULT 'now', at timestamptz NOT NULL DEFAULT 'now')",
+                &["'now'"],
+            ),
+            ("ALTER TABLE t ALTER at SET DEFAULT 'now'", &["'now'"]),
             ("SELECT * FROM t WHERE until <= 'now'", &["'now'"]),
             ("SELECT 'tomorrow' - at FROM t", &["'tomorrow'"]),
             ("SET search_path = app", &["SET search_path"]),
