@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use super::alias::Alias;
 use super::expect::server_error;
+use super::failure;
 use super::live::Answered;
 use super::loss::Loss;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
-use super::trouble::{Place, tell};
+use super::trouble::{HEEDS_WITHIN, Place, tell};
 use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server};
 use crate::transcript::{Answer, Transcript};
@@ -134,16 +137,30 @@ impl Stage {
         let played = self.replay_in(&mut database, seat, &mut replay).await;
         let mut trouble = played.err();
         let transcript = replay.close().await;
-        if !matches!(trouble, Some(Trouble::Server(_))) && !self.is_sound(&transcript).await {
-            trouble = Some(Trouble::Server("the server failed".to_owned()));
+        let is_of_server =
+            |trouble: &Option<Trouble>| trouble.as_ref().is_some_and(Trouble::is_of_server);
+        if !is_of_server(&trouble) {
+            if let Some(told) = failure::told_in(scenario, &transcript) {
+                trouble = Some(told);
+            } else if !self.is_sound(&transcript).await {
+                trouble = Some(Trouble::Server("the server failed".to_owned()));
+            }
         }
-        if !matches!(trouble, Some(Trouble::Server(_))) {
+        let has_it = !is_of_server(&trouble)
+            || timeout(HEEDS_WITHIN, self.observer.answers()).await == Ok(true);
+        // A server that is no more needs no clearing up.
+        if has_it {
             self.pool.give_back(database).await;
         }
         Outcome {
             transcript,
             trouble,
         }
+    }
+
+    /// Whether the runner's connections still stand.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.observer.is_alive() && self.pool.is_alive()
     }
 
     /// Whether the server is as it was before the case: what was observed is worth nothing if it
@@ -253,12 +270,10 @@ impl Replay<'_> {
     ) -> Result<(), Trouble> {
         for answered in self.run_apart(session, sql).await? {
             if let Some(error) = answered.error() {
-                return Err(Trouble::Invalid(server_error(
-                    &self.scenario.source,
-                    sql,
-                    &answered.statement,
-                    error,
-                )));
+                return Err(failure::told_by(error).unwrap_or_else(|| {
+                    let source = &self.scenario.source;
+                    Trouble::Invalid(server_error(source, sql, &answered.statement, error))
+                }));
             }
         }
         Ok(())
@@ -309,5 +324,6 @@ pub(crate) async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T,
 }
 
 fn failed(error: &DatabaseError) -> Trouble {
-    Trouble::Server(error.to_string())
+    let code = error.refusal().map(|said| said.code().code());
+    failure::trouble(code, error.to_string())
 }

@@ -87,18 +87,21 @@ impl Stage {
         connected: Vec<Connected>,
     ) -> Result<(), Trouble> {
         let scenario = replay.scenario;
+        let mut kept_out = None;
         for (at, connected) in who.iter().zip(connected) {
             let session = scenario.sessions.get(at.0);
-            match connected {
-                Some(Ok((sender, receiver))) => replay.enter(*at, sender, receiver),
-                Some(Err(error)) => return Err(refused(scenario, session, &error)),
-                None => {
-                    return Err(Trouble::Server(
-                        "a connection is not answered in time".to_owned(),
-                    ));
+            let trouble = match connected {
+                Some(Ok((sender, receiver))) => {
+                    replay.enter(*at, sender, receiver);
+                    continue;
                 }
-            }
+                Some(Err(error)) => refused(scenario, session, &error),
+                None => Trouble::Server("a connection is not answered in time".to_owned()),
+            };
+            kept_out.get_or_insert(trouble);
         }
+        // Those who were let in have taken part all the same: their ends are waited for.
+        kept_out.map_or(Ok(()), Err)?;
         for at in who {
             let session = scenario.sessions.get(at.0);
             if let Some(role) = session.and_then(|session| session.role.as_ref()) {

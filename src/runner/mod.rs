@@ -23,6 +23,7 @@ mod report;
 mod restart;
 mod run;
 mod settle;
+mod silence;
 mod steps;
 mod trouble;
 

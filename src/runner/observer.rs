@@ -215,6 +215,11 @@ impl Observer {
         matches!(tokio::time::timeout(NAP_LIMIT, nap).await, Ok(Ok(_)))
     }
 
+    /// Whether its connection still stands.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.client.is_closed()
+    }
+
     /// Whether the server still answers.
     pub(crate) async fn answers(&self) -> bool {
         self.client.simple_query("").await.is_ok()

@@ -10,6 +10,7 @@ use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, st
 use super::cast::{Backend, Cast};
 use super::observer::{Look, Observer};
 use super::replay::{Halt, Replay};
+use super::silence::time_is_over;
 use crate::scenario::{Blocker, SessionIndex, Waits};
 
 /// How long a statement may run before the first look at it. Most statements answer sooner.
@@ -72,6 +73,7 @@ impl Replay<'_> {
     /// for them, but need not settle; nor need the backends they may have left behind.
     pub(crate) async fn settle(&mut self, deadline: Instant) -> Result<Settled, Halt> {
         let mut still = Standstill::begin();
+        let mut heard = Instant::now();
         loop {
             self.take_arrivals().await?;
             let watched = self.watched();
@@ -82,11 +84,14 @@ impl Replay<'_> {
                 biased;
                 Some(arrival) = self.arrivals.recv() => {
                     self.receive(arrival).await?;
+                    heard = Instant::now();
                     still = Standstill::begin();
                     continue;
                 }
                 () = pause_for(still.pause) => {}
-                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
+                () = tokio::time::sleep_until(deadline) => {
+                    return Err(time_is_over(self.limit, heard));
+                }
             }
             still.pause = (still.pause * 2).min(LOOKS_APART);
             let question = self.question(watched);
@@ -95,13 +100,16 @@ impl Replay<'_> {
                 Some(arrival) = self.arrivals.recv() => {
                     // The answer overtook the look, which is worth nothing now.
                     self.receive(arrival).await?;
+                    heard = Instant::now();
                     still = Standstill::begin();
                     continue;
                 }
                 look = timeout_at(deadline, question.ask()) => {
-                    look.map_err(|_| Halt::TimeLimit)?.map_err(Halt::Observer)?
+                    look.map_err(|_| time_is_over(self.limit, heard))?
+                        .map_err(Halt::Observer)?
                 }
             };
+            heard = Instant::now();
             if self.forget_lost(&look.gone) {
                 // What it held is free, and what was seen of those who waited for it is over.
                 still = Standstill::begin();

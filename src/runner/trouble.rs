@@ -9,6 +9,7 @@ use super::live::{LiveSession, Obstacle};
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
+use super::silence::silence;
 use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::wire::Closing;
 
@@ -58,6 +59,10 @@ impl Replay<'_> {
             Halt::Told(trouble) => return *trouble,
             halt => halt,
         };
+        let is_over = matches!(halt, Halt::TimeLimit);
+        if is_over && let Some(trouble) = silence(&self.observer, self.limit).await {
+            return trouble;
+        }
         if let Halt::Session(_, obstacle @ Obstacle::Prelude(_)) = halt {
             return Trouble::Server(format!("failed to {obstacle}"));
         }
@@ -66,6 +71,11 @@ impl Replay<'_> {
             Ok(Err(error)) => return Trouble::Server(tell(&error)),
             Err(trouble) => return trouble,
         };
+        if is_over && !self.in_flight().is_empty() {
+            // What runs in the server ends when it is told to, unless something holds it from outside.
+            let unheeding = "what runs does not heed that it is told to end";
+            return Trouble::Unfit(format!("{}, and {unheeding}", explanation.message));
+        }
         Trouble::Invalid(Diagnostic {
             source: self.scenario.source.clone(),
             message: explanation.message,
@@ -256,7 +266,7 @@ pub(crate) fn tell(error: &dyn std::error::Error) -> String {
     told
 }
 
-fn seconds(limit: Duration) -> String {
+pub(crate) fn seconds(limit: Duration) -> String {
     if limit.subsec_millis() == 0 {
         format!("{} s", limit.as_secs())
     } else {
