@@ -56,17 +56,19 @@ pub fn superuser_needs(spec: &Spec) -> Vec<Need> {
                 SUPERUSER_SETTINGS.contains(&name.to_ascii_lowercase().as_str())
             };
             let found = WORDS.find_iter(text);
-            found.filter(move |found| !is_granted(found.as_str())).map(|found| Need {
-                span: Span {
-                    start: sql.span.start + found.start(),
-                    end: sql.span.start + found.end(),
-                },
-                what: found
-                    .as_str()
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            })
+            found
+                .filter(move |found| !is_granted(found.as_str()))
+                .map(|found| Need {
+                    span: Span {
+                        start: sql.span.start + found.start(),
+                        end: sql.span.start + found.end(),
+                    },
+                    what: found
+                        .as_str()
+                        .split_whitespace()
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                })
         })
         .collect();
     needs.sort_by_key(|need| need.span);
