@@ -14,7 +14,7 @@ use crate::runner::{
     Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
     names_a_timeout, tell,
 };
-use crate::scenario::{Diagnostic, SessionIndex, Span};
+use crate::scenario::{Diagnostic, SessionIndex, Span, Spanned, token_at};
 use crate::server::Endpoint;
 use crate::wire::{self, Startup};
 
@@ -223,9 +223,11 @@ impl Player<'_> {
 
     /// Says why a spec was not played to its end, and who waits for whom.
     async fn tell(&self, halt: Halt) -> Trouble {
+        let mut at = None;
         let (part, message, help) = match halt {
             Halt::Observer(error) => return Trouble::Server(tell(&error)),
-            Halt::Setup(part) => {
+            Halt::Setup(part, position) => {
+                at = position;
                 let said = self.output.lines().rfind(|line| line.contains("failed: "));
                 let said = said.unwrap_or_default().to_owned();
                 (part, said, None)
@@ -264,8 +266,13 @@ impl Player<'_> {
                 None => (self.spec.sessions[session].name.span, String::new()),
             },
             part => {
-                let sql = self.sql_of(part);
-                (first_line(&self.spec.source.text, sql.span), String::new())
+                let text = &self.spec.source.text;
+                let block = self.sql_of(part);
+                let place = match at {
+                    Some(position) => token_in(text, block, position),
+                    None => first_line(text, block.span),
+                };
+                (place, String::new())
             }
         };
         Trouble::Invalid(self.diagnostic(span, &message, &label, help))
@@ -334,6 +341,25 @@ impl Player<'_> {
             ));
         }
         told.join("; ")
+    }
+}
+
+/// The token of a block of SQL that begins at a character, counted from 1.
+fn token_in(text: &str, block: &Spanned<String>, position: u32) -> Span {
+    let sql = &block.value;
+    let before = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some((at, _)) = sql.char_indices().nth(before) else {
+        return first_line(text, block.span);
+    };
+    let token = token_at(sql, at);
+    // Nothing but blanks and the brace stands before the SQL.
+    let Some(start) = text[block.span.start..block.span.end].find(sql.as_str()) else {
+        return first_line(text, block.span);
+    };
+    let start = block.span.start + start;
+    Span {
+        start: start + token.start,
+        end: start + token.end,
     }
 }
 
