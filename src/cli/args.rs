@@ -134,8 +134,21 @@ pub(super) struct ShowOptions {
     /// The scenario file.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value_t, value_enum)]
+    pub format: ShowFormat,
     #[command(flatten)]
     pub server: ServerOptions,
+}
+
+/// How `show` prints a transcript.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShowFormat {
+    /// As psql would.
+    #[default]
+    Text,
+    /// As data, in one JSON document.
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -1,42 +1,97 @@
-//! `lockstep show`: replays one scenario and prints its transcript.
+//! `lockstep show`: replays one scenario and prints its transcript, or one for each of its cases.
 
 use std::slice;
 
-use super::args::ShowOptions;
+use super::args::{ShowFormat, ShowOptions};
 use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::select::load;
 use super::server::with_server;
-use crate::runner::{self, Trouble};
+use crate::runner::{self, Outcome, ReplayOptions, Trouble};
 use crate::scenario::Scenario;
 use crate::server::Server;
+use crate::transcript::json::{Subject, TranscriptDocument, TranscriptsDocument, TroubleDocument};
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {
-    let scenario = match load(slice::from_ref(&options.file), output).map(|mut loaded| loaded.pop())
-    {
-        Ok(Some(scenario)) => scenario,
-        Ok(None) => return ExitStatus::NothingSelected.code(),
+    let scenarios = match load(slice::from_ref(&options.file), output) {
+        Ok(scenarios) => scenarios,
         Err(status) => return status.code(),
     };
     with_server(&options.server, environment, output, async |server| {
-        print(&scenario, options, server, output).await
+        let limit = ReplayOptions::from(options.server.timeout);
+        match options.format {
+            ShowFormat::Text => show_text(&scenarios, limit, server, output).await,
+            ShowFormat::Json => show_json(&scenarios, limit.with_locks(), server, output).await,
+        }
     })
 }
 
-async fn print(
-    scenario: &Scenario,
-    options: &ShowOptions,
+async fn show_text(
+    scenarios: &[Scenario],
+    options: ReplayOptions,
     server: &Server,
     output: Output,
 ) -> ExitStatus {
-    let outcome = runner::replay(scenario, server, options.server.timeout).await;
-    output.print(outcome.transcript.text().as_str());
-    match outcome.trouble {
+    for (position, scenario) in scenarios.iter().enumerate() {
+        if scenarios.len() > 1 {
+            let gap = if position > 0 { "\n" } else { "" };
+            output.print(&format!("{gap}-- case {}\n\n", scenario.case));
+        }
+        let outcome = runner::replay(scenario, server, options).await;
+        output.print(outcome.transcript.text().as_str());
+        match tell(&outcome, output) {
+            ExitStatus::Passed => {}
+            status => return status,
+        }
+    }
+    ExitStatus::Passed
+}
+
+async fn show_json(
+    scenarios: &[Scenario],
+    options: ReplayOptions,
+    server: &Server,
+    output: Output,
+) -> ExitStatus {
+    let mut transcripts = Vec::new();
+    let mut status = ExitStatus::Passed;
+    for scenario in scenarios {
+        let outcome = runner::replay(scenario, server, options).await;
+        let subject = Subject {
+            scenario: scenario.source.path.display().to_string(),
+            case: scenario.case.clone(),
+            release: server.release().to_string(),
+        };
+        let trouble = outcome.trouble.as_ref().map(|trouble| match trouble {
+            Trouble::Invalid(diagnostic) => TroubleDocument::Invalid {
+                message: diagnostic.message.clone(),
+            },
+            Trouble::Server(message) => TroubleDocument::Server {
+                message: message.clone(),
+            },
+        });
+        transcripts.push(TranscriptDocument::of(
+            subject,
+            &outcome.transcript,
+            trouble,
+        ));
+        status = tell(&outcome, output);
+        if status != ExitStatus::Passed {
+            break;
+        }
+    }
+    output.print(&TranscriptsDocument::of(transcripts).to_json());
+    status
+}
+
+/// Says why a replay did not come to its end, if it did not.
+fn tell(outcome: &Outcome, output: Output) -> ExitStatus {
+    match &outcome.trouble {
         None => ExitStatus::Passed,
         Some(Trouble::Invalid(diagnostic)) => {
-            output.draw(slice::from_ref(&diagnostic));
+            output.draw(slice::from_ref(diagnostic));
             ExitStatus::Invalid
         }
         Some(Trouble::Server(what)) => {

@@ -8,8 +8,10 @@ use tokio::task::JoinSet;
 use super::alias::Alias;
 use super::expect::server_error;
 use super::live::Answered;
+use super::locks::LockView;
 use super::loss::Loss;
 use super::observer::Observer;
+use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
@@ -34,8 +36,7 @@ pub(crate) struct Stage {
     endpoint: Endpoint,
     /// Asks who waits for whom.
     observer: Observer,
-    /// How long a step may take where the scenario does not say.
-    limit: Duration,
+    options: ReplayOptions,
 }
 
 /// Begins to make databases on a server for so many `cases`, of which `workers` run side by side.
@@ -57,13 +58,13 @@ pub(crate) async fn replay_alone(
     endpoint: &Endpoint,
     scripted: &Endpoint,
     reach: Reach,
-    limit: Duration,
+    options: ReplayOptions,
 ) -> Outcome {
     let pool = match prepare(endpoint, scripted, reach, 1, 1).await {
         Ok(pool) => Arc::new(pool),
         Err(trouble) => return Outcome::without_replay(trouble),
     };
-    let mut outcome = match Stage::connect(endpoint, Arc::clone(&pool), limit).await {
+    let mut outcome = match Stage::connect(endpoint, Arc::clone(&pool), options).await {
         Ok(stage) => stage.replay(scenario).await,
         Err(trouble) => Outcome::without_replay(trouble),
     };
@@ -82,7 +83,7 @@ impl Stage {
     pub(crate) async fn connect(
         endpoint: &Endpoint,
         pool: Arc<Pool>,
-        limit: Duration,
+        options: ReplayOptions,
     ) -> Result<Self, Trouble> {
         let observer = within_limit(Observer::connect(endpoint));
         Ok(Self {
@@ -91,7 +92,7 @@ impl Stage {
                 .await?
                 .map_err(|error| Trouble::Server(tell(&error)))?,
             endpoint: endpoint.clone(),
-            limit,
+            options,
         })
     }
 
@@ -102,9 +103,10 @@ impl Stage {
             Ok(Err(error)) => return Outcome::without_replay(failed(&error)),
             Err(trouble) => return Outcome::without_replay(trouble),
         };
-        let limit = scenario.timeout.unwrap_or(self.limit);
+        let limit = scenario.timeout.unwrap_or(self.options.limit);
         let alias = Alias::of(&database.name);
         let mut replay = Replay::new(scenario, &self.observer, alias, limit);
+        replay.locks = LockView::of(scenario, self.options, &self.endpoint, &database.name);
         let mut trouble = self.replay_in(&database, &mut replay).await.err();
         let transcript = replay.close().await;
         if !matches!(trouble, Some(Trouble::Server(_))) && !self.is_sound(&transcript).await {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::scenario::{SqlText, Statement, split};
-use crate::transcript::{Answer, ServerMessage};
+use crate::transcript::{Answer, ServerMessage, TransactionStatus};
 use crate::wire::{Incoming, SendError, Sender};
 
 /// One statement of a step, ended, with all that came for it.
@@ -15,6 +15,8 @@ pub(crate) struct Answered {
     pub statement: Statement,
     /// What came, in order.
     pub answers: Vec<Answer>,
+    /// Whether the session was in a transaction afterwards, where the server said so.
+    pub status: Option<TransactionStatus>,
 }
 
 impl Answered {
@@ -100,8 +102,8 @@ impl LiveSession {
                 Some(turn) if !turn.is_over() => turn.answers.push(answer),
                 _ => self.unsolicited.push(answer),
             },
-            Incoming::Ready(_) => {
-                if self.end_statement() {
+            Incoming::Ready(status) => {
+                if self.end_statement(Some(status)) {
                     return self.send().await;
                 }
             }
@@ -126,7 +128,7 @@ impl LiveSession {
     }
 
     /// Ends the statement in flight; whether there is another one to send.
-    fn end_statement(&mut self) -> bool {
+    fn end_statement(&mut self, status: Option<TransactionStatus>) -> bool {
         let Some(turn) = &mut self.turn else {
             return false;
         };
@@ -138,6 +140,7 @@ impl LiveSession {
             part: 0,
             statement,
             answers,
+            status,
         });
         !turn.is_over()
     }
@@ -173,7 +176,7 @@ impl LiveSession {
         {
             turn.answers.push(Answer::ConnectionLost);
             turn.statements.truncate(1);
-            self.end_statement();
+            self.end_statement(None);
         }
     }
 }

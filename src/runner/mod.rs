@@ -9,8 +9,10 @@ pub mod expect;
 mod failure;
 mod fleet;
 mod live;
+mod locks;
 mod loss;
 mod observer;
+mod options;
 mod outcome;
 mod own;
 mod refusal;
@@ -22,5 +24,6 @@ mod trouble;
 
 pub use event::{CaseId, RunEvent};
 pub use fleet::{Fleet, Start, Starting};
+pub use options::ReplayOptions;
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
 pub use run::{Judge, RunOptions, replay, run};

@@ -40,7 +40,7 @@ pub(crate) enum Stop {
 
 /// A connection of the runner's own, beside those of the scenario.
 pub(crate) struct Observer {
-    client: Client,
+    pub(super) client: Client,
     look: Statement,
     /// A database that is made only to be dropped, where the server makes that a barrier.
     barrier: Option<String>,

@@ -1,9 +1,8 @@
 //! Cases that have a server of their own.
 
-use std::time::Duration;
-
 use super::case::replay_alone;
 use super::failure::failure;
+use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
 use crate::scenario::{Diagnostic, Scenario, Span, SqlText};
@@ -26,7 +25,7 @@ pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
 pub(crate) async fn replay_apart(
     scenario: &Scenario,
     recipe: Option<&Recipe>,
-    limit: Duration,
+    options: ReplayOptions,
 ) -> Outcome {
     let own = scenario.own_server.as_ref();
     let Some(recipe) = recipe else {
@@ -51,7 +50,7 @@ pub(crate) async fn replay_apart(
         server.endpoint(),
         server.scripted_endpoint(),
         reach,
-        limit,
+        options,
     )
     .await;
     if let Some(Trouble::Server(what)) = &mut outcome.trouble {

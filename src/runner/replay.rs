@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::alias::Alias;
 use super::cast::Cast;
 use super::live::{Answered, LiveSession};
+use super::locks::LockView;
 use super::observer::Observer;
 use super::trouble::HEEDS_WITHIN;
 use crate::scenario::{Action, Scenario, Sending, SessionIndex, SqlText, Step};
@@ -46,6 +47,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) waits_begun: usize,
     /// Whether the scenario's SQL may signal a backend.
     pub(crate) may_signal: bool,
+    /// How locks are looked at after each step, where they are of interest.
+    pub(crate) locks: Option<LockView>,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -72,6 +75,7 @@ impl<'a> Replay<'a> {
             live: std::iter::repeat_with(|| None).take(everybody).collect(),
             waits_begun: 0,
             may_signal: scenario.all_sql().any(|sql| names_a_signal(&sql.text)),
+            locks: None,
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -79,8 +83,8 @@ impl<'a> Replay<'a> {
                     .iter()
                     .map(|s| s.name.value.clone())
                     .collect(),
-                backends: Vec::new(),
-                events: Vec::new(),
+                redactions: scenario.redactions.clone(),
+                ..Transcript::default()
             },
         }
     }
@@ -154,6 +158,7 @@ impl<'a> Replay<'a> {
         let scenario = self.scenario;
         for (at, step) in scenario.steps.iter().enumerate() {
             self.play_step(at, step).await.map_err(|halt| (at, halt))?;
+            self.look_at_locks(at).await.map_err(|halt| (at, halt))?;
         }
         // Whoever still waits must be freed by itself: there is no step left to do it.
         let last = scenario.steps.len().saturating_sub(1);

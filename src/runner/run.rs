@@ -11,6 +11,7 @@ use super::case::{Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
 use super::failure::{Fate, failure, fate, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
+use super::options::ReplayOptions;
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
 use super::own::{is_apart, replay_apart};
 use crate::scenario::Scenario;
@@ -184,7 +185,12 @@ impl Shared {
         self.tell(RunEvent::Started(case.clone()));
         let began = Instant::now();
         let outcome = if is_apart(&case.scenario, host.recipe.as_ref()) {
-            replay_apart(&case.scenario, host.recipe.as_ref(), self.options.limit).await
+            replay_apart(
+                &case.scenario,
+                host.recipe.as_ref(),
+                self.options.limit.into(),
+            )
+            .await
         } else {
             self.replay_on(host, &case.scenario).await
         };
@@ -230,7 +236,7 @@ impl Shared {
 
     async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
         let pool = self.pool(host).await?;
-        Stage::connect(&host.endpoint, pool, self.options.limit).await
+        Stage::connect(&host.endpoint, pool, self.options.limit.into()).await
     }
 
     /// What makes the databases on a server; the first who asks sets it up.
@@ -312,14 +318,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Replays one scenario on a server, or on one like it if it must have its own.
-pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
+/// Replays one scenario on a server, or on one like it if it must have its own. A length of time
+/// stands for the options that have it as their limit.
+pub async fn replay(
+    scenario: &Scenario,
+    server: &Server,
+    options: impl Into<ReplayOptions>,
+) -> Outcome {
+    let options = options.into();
     let recipe = server.recipe();
     if is_apart(scenario, recipe.as_ref()) {
-        return replay_apart(scenario, recipe.as_ref(), limit).await;
+        return replay_apart(scenario, recipe.as_ref(), options).await;
     }
     let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let mut outcome = replay_alone(scenario, endpoint, scripted, Reach::Database, limit).await;
+    let mut outcome = replay_alone(scenario, endpoint, scripted, Reach::Database, options).await;
     if let Some(Trouble::Server(what)) = &mut outcome.trouble {
         *what = failure(server, what).await;
     }
