@@ -38,6 +38,8 @@ pub(super) enum Command {
     Accept(AcceptOptions),
     /// Validate scenario files; needs no server.
     Check(CheckOptions),
+    /// Print the JSON Schema of what Lockstep writes.
+    Schema(SchemaOptions),
     /// List the pinned releases and what is at hand of them, fetch them, or make room.
     Servers(ServersOptions),
 }
@@ -149,6 +151,20 @@ pub(super) enum ShowFormat {
     Text,
     /// As data, in one JSON document.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaOptions {
+    /// Of what.
+    #[arg(value_name = "OF", value_enum)]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaOf {
+    /// What `show --format json` prints.
+    Transcript,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,13 @@
 //! The locks of a case's sessions after each step, and the transactions that hold them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::time::Duration;
 
+use tokio::time::timeout_at;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
+use super::observer::Observer;
 use super::options::ReplayOptions;
 use super::replay::{Halt, Replay};
 use crate::scenario::{Isolation, Scenario, SessionIndex};
@@ -21,6 +24,12 @@ const LOOK: &str = "
 /// The names of relations, as SQL in the database would write them.
 const NAMES: &str = "SELECT oid, oid::regclass::text FROM pg_class WHERE oid = ANY($1)";
 
+/// Whether a backend is still there.
+const IS_THERE: &str = "SELECT EXISTS (SELECT FROM pg_stat_get_activity($1::int))";
+
+/// How long to let a backend that was told to end be before asking again whether it has.
+const ENDS_SOON: Duration = Duration::from_millis(1);
+
 /// Words in SQL that may show a transaction by its number.
 const TELLTALES: [&str; 9] = [
     "xid",
@@ -35,12 +44,12 @@ const TELLTALES: [&str; 9] = [
 ];
 
 /// How locks are looked at: only of cases that are to show them, or the numbers of transactions.
+#[derive(Clone)]
 pub(crate) struct LockView {
     endpoint: Endpoint,
     database: String,
     /// Whether the transcript gets them.
     are_shown: bool,
-    names: HashMap<u32, String>,
 }
 
 /// A lock, with the relation it is on by its oid.
@@ -61,28 +70,42 @@ impl LockView {
             endpoint: endpoint.clone(),
             database: database.to_owned(),
             are_shown: options.locks,
-            names: HashMap::new(),
         })
     }
 
-    /// Asks for the names of relations that are new, on a connection that is there only for that:
-    /// nobody in the case's database sees it for longer.
-    async fn name(&mut self, relations: impl Iterator<Item = u32>) -> Result<(), Error> {
-        let unknown: BTreeSet<u32> = relations
-            .filter(|oid| !self.names.contains_key(oid))
-            .collect();
-        if unknown.is_empty() {
-            return Ok(());
+    /// Asks for the names of relations, on a connection to the case's database. It is gone before
+    /// the next step, so that no step can see it.
+    async fn names(
+        &self,
+        relations: &[u32],
+        observer: &Observer,
+    ) -> Result<HashMap<u32, String>, Error> {
+        let mut names = HashMap::new();
+        if relations.is_empty() {
+            return Ok(names);
         }
-        let unknown: Vec<u32> = unknown.into_iter().collect();
         let client = self.endpoint.connect(&self.database).await?;
+        let pid: i32 = client
+            .query_one("SELECT pg_backend_pid()", &[])
+            .await?
+            .try_get(0)?;
         for row in client
-            .query_typed(NAMES, &[(&unknown, Type::OID_ARRAY)])
+            .query_typed(NAMES, &[(&relations, Type::OID_ARRAY)])
             .await?
         {
-            self.names.insert(row.try_get(0)?, row.try_get(1)?);
+            names.insert(row.try_get(0)?, row.try_get(1)?);
         }
-        Ok(())
+        drop(client);
+        while observer
+            .client
+            .query_typed(IS_THERE, &[(&pid, Type::INT4)])
+            .await?
+            .iter()
+            .any(|row| row.get(0))
+        {
+            tokio::time::sleep(ENDS_SOON).await;
+        }
+        Ok(names)
     }
 }
 
@@ -90,20 +113,21 @@ impl Replay<'_> {
     /// Notes which locks the sessions hold and await after a step, and which transactions are
     /// theirs.
     pub(crate) async fn look_at_locks(&mut self, step: usize) -> Result<(), Halt> {
-        let Some(mut view) = self.locks.take() else {
+        let Some(view) = self.locks.clone() else {
             return Ok(());
         };
-        let locks = self.ask_for_locks(&mut view).await;
-        let are_shown = view.are_shown;
-        self.locks = Some(view);
-        let locks = locks.map_err(Halt::Observer)?;
-        if are_shown {
+        let limit = self.deadline();
+        let locks = timeout_at(limit, self.ask_for_locks(&view))
+            .await
+            .map_err(|_| Halt::TimeLimit)?
+            .map_err(Halt::Observer)?;
+        if view.are_shown {
             self.push(step, EventKind::Locks(locks));
         }
         Ok(())
     }
 
-    async fn ask_for_locks(&mut self, view: &mut LockView) -> Result<Vec<Lock>, Error> {
+    async fn ask_for_locks(&mut self, view: &LockView) -> Result<Vec<Lock>, Error> {
         let pids: Vec<i32> = self
             .transcript
             .backends
@@ -131,10 +155,12 @@ impl Replay<'_> {
         if !view.are_shown {
             return Ok(Vec::new());
         }
-        view.name(seen.iter().filter_map(|found| found.relation))
-            .await?;
+        let mut relations: Vec<u32> = seen.iter().filter_map(|found| found.relation).collect();
+        relations.sort_unstable();
+        relations.dedup();
+        let names = view.names(&relations, self.observer).await?;
         let named = seen.into_iter().map(|mut found| {
-            if let Some(name) = found.relation.and_then(|oid| view.names.get(&oid)) {
+            if let Some(name) = found.relation.and_then(|oid| names.get(&oid)) {
                 found.lock.target = found.lock.target.on(name);
             }
             found.lock

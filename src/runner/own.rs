@@ -8,17 +8,32 @@ use super::trouble::tell;
 use crate::scenario::{Diagnostic, Scenario, Span, SqlText};
 use crate::server::{Reach, Recipe, StartError};
 
+/// Words of SQL whose outcome depends on all transactions of the server.
+const ALL_TRANSACTIONS: [&str; 6] = [
+    "vacuum",
+    "cluster",
+    "pg_current_snapshot",
+    "txid_current_snapshot",
+    "pg_export_snapshot",
+    "backend_xmin",
+];
+
 /// Whether a scenario is replayed on a server of its own: where it says so, and where Lockstep can
 /// start one for what is only right when nothing else runs on the server. What VACUUM may remove or
 /// freeze depends on the oldest transaction of the whole server, through the snapshots of the
-/// case's own sessions; everything else that cases do they do in databases of their own.
+/// case's own sessions, and a snapshot that is shown names all transactions of the server;
+/// everything else that cases do they do in databases of their own.
 pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
-    let names_vacuum = |sql: &SqlText| {
+    let looks_at_all = |sql: &SqlText| {
         sql.text
             .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
+            .any(|word| {
+                ALL_TRANSACTIONS
+                    .iter()
+                    .any(|name| word.eq_ignore_ascii_case(name))
+            })
     };
-    scenario.own_server.is_some() || (recipe.is_some() && scenario.all_sql().any(names_vacuum))
+    scenario.own_server.is_some() || (recipe.is_some() && scenario.all_sql().any(looks_at_all))
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
