@@ -69,7 +69,7 @@ fn redact_copied(answers: &mut [Answer], redact: &dyn Fn(&mut String)) {
             continue;
         }
         let mut whole = redacted.into_bytes();
-        for answer in run.iter_mut().rev() {
+        for answer in run {
             *answer = Answer::CopyOut(std::mem::take(&mut whole));
         }
     }
