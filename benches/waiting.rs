@@ -106,6 +106,7 @@ fn scenario(hold: &str, wait: &str, release: &str) -> Result<scenario::Scenario,
         text: text.into(),
     };
     scenario::parse(&source)
+        .map(|mut scenarios| scenarios.remove(0))
         .map_err(|mistakes| scenario::render(&mistakes, scenario::RenderStyle::plain()).into())
 }
 

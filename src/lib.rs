@@ -16,7 +16,7 @@
 //! use lockstep::{runner, scenario};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let scenario = scenario::load(Path::new("scenarios/queue/two-workers.yaml"))?;
+//! let scenarios = scenario::load(Path::new("scenarios/queue/two-workers.yaml"))?;
 //! let environment = Environment {
 //!     cache: None,
 //!     xdg_cache_home: None,
@@ -27,8 +27,10 @@
 //! };
 //! let pin = Pins::built_in().major(18).ok_or("18 is not pinned")?;
 //! let server = server::start(&Provider::Auto, pin, &environment.into(), &|_| ()).await?;
-//! let outcome = runner::replay(&scenario, &server, Duration::from_secs(30)).await;
-//! print!("{}", outcome.transcript.text().as_str());
+//! for scenario in &scenarios {
+//!     let outcome = runner::replay(scenario, &server, Duration::from_secs(30)).await;
+//!     print!("{}", outcome.transcript.text().as_str());
+//! }
 //! server.stop().await;
 //! # Ok(())
 //! # }
@@ -38,10 +40,12 @@
 #![warn(missing_docs)]
 
 pub mod cli;
+pub mod isolation;
 pub mod judge;
 pub mod report;
 pub mod runner;
 pub mod scenario;
+pub mod schedule;
 pub mod server;
 pub mod snapshot;
 pub mod transcript;

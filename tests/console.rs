@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::cli::{ExitStatus, exit_status};
-use lockstep::report::{Console, RunSummary, Verbosity, group, step_place};
+use lockstep::report::{Console, Cut, RunSummary, Verbosity, WhyCut, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
     Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario, Sending,
@@ -298,6 +298,7 @@ struct Shown {
     pending: Vec<PathBuf>,
     unused: Vec<Unused>,
     are_removed: bool,
+    cut: Option<Cut>,
 }
 
 const NORMAL: Shown = Shown {
@@ -308,6 +309,7 @@ const NORMAL: Shown = Shown {
     pending: Vec::new(),
     unused: Vec::new(),
     are_removed: false,
+    cut: None,
 };
 
 impl Shown {
@@ -336,9 +338,69 @@ impl Shown {
             pending: &self.pending,
             unused: &self.unused,
             are_removed: self.are_removed,
+            cut: self.cut,
         };
         lines + &console.conclusion(&run)
     }
+}
+
+#[test]
+fn a_run_that_ended_early_says_what_it_left_out() {
+    let results = [
+        result("scenarios/a.yaml", Verdict::Pass),
+        result("scenarios/b.yaml", Verdict::Unmet(Vec::new())),
+    ];
+    let summary = |cases, runs, why| {
+        let cut = Some(Cut { cases, runs, why });
+        let shown = Shown { cut, ..NORMAL }.of(&results);
+        let mut lines = shown.lines();
+        let line = lines.find(|line| line.contains("Summary"));
+        line.expect("there is a summary").to_owned()
+    };
+    assert_eq!(
+        [
+            summary(5, 5, WhyCut::FailFast),
+            summary(1, 9, WhyCut::Interrupted),
+            summary(0, 1, WhyCut::Interrupted),
+            summary(0, 8, WhyCut::FailFast),
+        ],
+        [
+            " Summary [   1.234s] 7 cases: 1 passed, 1 unmet, 5 not run (--fail-fast)",
+            " Summary [   1.234s] 3 cases: 1 passed, 1 unmet, 1 not run (interrupted)",
+            " Summary [   1.234s] 2 cases: 1 passed, 1 unmet, 1 run left out (interrupted)",
+            " Summary [   1.234s] 2 cases: 1 passed, 1 unmet, 8 runs left out (--fail-fast)",
+        ]
+    );
+}
+
+#[test]
+fn the_one_case_of_a_matrix_that_failed_is_named() {
+    let mut failed = result("scenarios/a.yaml", Verdict::Unmet(Vec::new()));
+    let mut scenario = Scenario::clone(&failed.scenario);
+    scenario.case = "read committed".into();
+    scenario.matrix = vec![("isolation".into(), "read committed".into())];
+    failed.case.clone_from(&scenario.case);
+    failed.scenario = scenario.into();
+    let of = |results: &[CaseResult]| {
+        let shown = NORMAL.of(results);
+        let line = shown.lines().find(|line| line.contains("lockstep show"));
+        let (_, command) = line.expect("it is told").split_once(":").expect("a colon");
+        command.trim().to_owned()
+    };
+    assert_eq!(
+        of(&[failed.clone()]),
+        "lockstep show --case 'read committed' scenarios/a.yaml"
+    );
+    let mut other = failed.clone();
+    other.case = "serializable".into();
+    assert_eq!(of(&[failed, other]), "lockstep show scenarios/a.yaml");
+}
+
+#[test]
+fn what_is_pending_of_a_case_that_passed_can_be_accepted() {
+    let results = [result("scenarios/a.yaml", Verdict::Pass)];
+    let pending = vec![PathBuf::from("snapshots/a/default~2.snap.new")];
+    insta::assert_snapshot!(Shown { pending, ..NORMAL }.of(&results));
 }
 
 #[test]

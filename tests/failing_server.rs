@@ -22,7 +22,7 @@ fn scenario(statement: &str) -> Scenario {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("nap.yaml");
     std::fs::write(&path, text).expect("the file can be written");
-    scenario::load(&path).expect("it is right")
+    scenario::load(&path).expect("it is right").remove(0)
 }
 
 /// Waits until the nap has begun; the process id of its backend.

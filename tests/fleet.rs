@@ -76,7 +76,7 @@ fn scenario() -> Arc<Scenario> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("brief.yaml");
     fs::write(&path, BRIEF).expect("written");
-    Arc::new(load(&path).expect("a scenario"))
+    Arc::new(load(&path).expect("a scenario").remove(0))
 }
 
 /// Runs as many cases on each release, and gives the results in the order of their ends.

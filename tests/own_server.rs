@@ -8,7 +8,13 @@ use std::time::Duration;
 
 use lockstep::runner::{self, Outcome, Trouble};
 use lockstep::scenario::{self, RenderStyle, Scenario, SourceFile};
-use lockstep::server::Server;
+use lockstep::server::{Release, Server};
+
+/// The release that the servers here are of.
+const RELEASE: Release = Release {
+    major: 18,
+    minor: 6,
+};
 
 async fn start() -> Server {
     support::Server::start().await.into_running()
@@ -25,16 +31,17 @@ fn parse(yaml: &str) -> Scenario {
     };
     scenario::parse(&source)
         .unwrap_or_else(|mistakes| panic!("{}", scenario::render(&mistakes, RenderStyle::plain())))
+        .remove(0)
 }
 
 #[tokio::test]
 async fn files_that_ask_for_a_server_are_played_on_one() {
     let server = start().await;
     for path in scenario::discover(&["tests/data/own-server"]).expect("the folder is there") {
-        let scenario = scenario::load(&path).expect("it is right");
+        let scenario = scenario::load(&path).expect("it is right").remove(0);
         let outcome = replay(&scenario, &server).await;
         assert!(outcome.trouble.is_none(), "{:?}", outcome.trouble);
-        let unmet = runner::expect::unmet_in(&scenario, &outcome.transcript);
+        let unmet = runner::expect::unmet_in(&scenario, &outcome.transcript, RELEASE);
         assert!(
             unmet.is_empty(),
             "{}",
@@ -54,7 +61,7 @@ async fn files_that_ask_for_a_server_are_played_on_one() {
     );
     let outcome = replay(&others, &server).await;
     assert!(outcome.trouble.is_none(), "{:?}", outcome.trouble);
-    assert!(runner::expect::unmet_in(&others, &outcome.transcript).is_empty());
+    assert!(runner::expect::unmet_in(&others, &outcome.transcript, RELEASE).is_empty());
     server.stop().await.unwrap();
 }
 
@@ -90,7 +97,7 @@ async fn a_role_with_a_server_of_its_own_still_cannot_leave_it() {
     ));
     let outcome = replay(&scenario, &server).await;
     assert!(outcome.trouble.is_none(), "{:?}", outcome.trouble);
-    let unmet = runner::expect::unmet_in(&scenario, &outcome.transcript);
+    let unmet = runner::expect::unmet_in(&scenario, &outcome.transcript, RELEASE);
     assert!(
         unmet.is_empty(),
         "{}",

@@ -12,6 +12,7 @@ use std::time::Duration;
 use lockstep::runner::{self, CaseId, Fleet, Outcome, RunOptions, Trouble, Verdict, expect};
 use lockstep::scenario::{self, Diagnostic, LoadError, RenderStyle, Scenario};
 use lockstep::server::Release;
+use lockstep::snapshot::file_name;
 
 /// How long a step may take; files whose steps must be given up say something shorter.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -19,9 +20,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How many files are replayed side by side.
 const SIDE_BY_SIDE: usize = 4;
 
-fn load(path: &Path) -> Scenario {
+fn load(path: &Path) -> Vec<Scenario> {
     match scenario::load(path) {
-        Ok(scenario) => scenario,
+        Ok(scenarios) => scenarios,
         Err(LoadError::Read(error)) => panic!("{}: {error}", path.display()),
         Err(LoadError::Mistakes(mistakes)) => {
             panic!("{}", scenario::render(&mistakes, RenderStyle::plain()))
@@ -29,8 +30,13 @@ fn load(path: &Path) -> Scenario {
     }
 }
 
+/// What tells a case from the others.
+fn place(scenario: &Scenario) -> (PathBuf, String) {
+    (scenario.source.path.clone(), scenario.case.clone())
+}
+
 /// The transcript, then why the replay stopped, then what was not met.
-fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
+fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
     let draw = |diagnostics: &[Diagnostic]| scenario::render(diagnostics, RenderStyle::plain());
     let mut seen = outcome.transcript.text().as_str().to_owned();
     match &outcome.trouble {
@@ -45,7 +51,7 @@ fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
         None => Ok(()),
     }
     .expect("a String takes everything");
-    let unmet = expect::unmet_in(scenario, &outcome.transcript);
+    let unmet = expect::unmet_in(scenario, &outcome.transcript, release);
     if outcome.trouble.is_none() && !unmet.is_empty() {
         write!(seen, "\n=== unmet\n{}", draw(&unmet)).expect("a String takes everything");
     }
@@ -56,7 +62,11 @@ fn seen(scenario: &Scenario, outcome: &Outcome) -> String {
 fn replays_give_what_their_snapshots_say() {
     let files = scenario::discover(&["tests/data/replay"]).expect("the folder is there");
     assert!(!files.is_empty(), "no scenario in tests/data/replay");
-    let scenarios: Vec<Arc<Scenario>> = files.iter().map(|path| Arc::new(load(path))).collect();
+    let scenarios: Vec<Arc<Scenario>> = files
+        .iter()
+        .flat_map(|path| load(path))
+        .map(Arc::new)
+        .collect();
 
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     let all = runtime.block_on(async {
@@ -66,12 +76,13 @@ fn replays_give_what_their_snapshots_say() {
         all
     });
 
-    for (path, seen) in files.iter().zip(all) {
-        let name = path
-            .file_stem()
-            .expect("a file has a name")
-            .to_string_lossy()
-            .into_owned();
+    for (scenario, seen) in scenarios.iter().zip(all) {
+        let stem = scenario.source.path.file_stem();
+        let stem = stem.expect("a file has a name").to_string_lossy();
+        let name = match scenario.matrix.is_empty() {
+            true => stem.into_owned(),
+            false => format!("{stem}-{}", file_name(&scenario.case)),
+        };
         insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "data/replay", omit_expression => true }, {
             insta::assert_snapshot!(name, seen);
         });
@@ -82,15 +93,15 @@ fn replays_give_what_their_snapshots_say() {
 async fn replay_all(scenarios: &[Arc<Scenario>], fleet: &Fleet, release: Release) -> Vec<String> {
     let cases = scenarios.iter().map(|scenario| CaseId {
         scenario: Arc::clone(scenario),
-        case: "default".to_owned(),
+        case: scenario.case.clone(),
         release,
     });
-    let all: Arc<Mutex<BTreeMap<PathBuf, String>>> = Arc::default();
+    let all: Arc<Mutex<BTreeMap<(PathBuf, String), String>>> = Arc::default();
     let judged = Arc::clone(&all);
     let judge = move |case: &CaseId, outcome: &Outcome| {
-        let path = case.scenario.source.path.clone();
-        let seen = seen(&case.scenario, outcome);
-        judged.lock().expect("nobody panics").insert(path, seen);
+        let place = place(&case.scenario);
+        let seen = seen(&case.scenario, outcome, case.release);
+        judged.lock().expect("nobody panics").insert(place, seen);
         Verdict::Pass
     };
     let options = RunOptions {
@@ -105,9 +116,6 @@ async fn replay_all(scenarios: &[Arc<Scenario>], fleet: &Fleet, release: Release
     let mut all = all.lock().expect("nobody panics");
     scenarios
         .iter()
-        .map(|scenario| {
-            all.remove(&scenario.source.path)
-                .expect("each was replayed")
-        })
+        .map(|scenario| all.remove(&place(scenario)).expect("each was replayed"))
         .collect()
 }

@@ -13,7 +13,7 @@ fn told(bytes: &[u8]) -> String {
     fs::write(&path, bytes).expect("a file");
     let started = Instant::now();
     let text = match scenario::load(&path) {
-        Ok(scenario) => format!("right: {}", scenario.title),
+        Ok(scenarios) => format!("right: {}", scenarios[0].title),
         Err(LoadError::Read(error)) => error.to_string(),
         Err(LoadError::Mistakes(mistakes)) => scenario::render(&mistakes, RenderStyle::plain()),
     };
@@ -301,7 +301,8 @@ fn of_very_many_mistakes_the_first_hundred_are_shown_and_the_rest_counted() {
 
 #[test]
 fn a_step_that_ends_with_an_alias_has_its_own_place() {
-    let scenario = scenario::load(Path::new("tests/data/ok/aliases.yaml")).expect("it is right");
+    let scenario =
+        &scenario::load(Path::new("tests/data/ok/aliases.yaml")).expect("it is right")[0];
     let step = &scenario.steps[1];
     let written = &scenario.source.text[step.span.start..step.span.end];
     assert_eq!(written, "B: *count\n    expect: *none");

@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -113,6 +114,56 @@ fn a_signal_ends_the_run_and_the_server_at_every_stage() {
             assert_eq!(run.end(), Some(code), "{signal:?} at stage {stage}");
         }
     }
+}
+
+#[test]
+fn an_interrupted_run_says_what_came_of_the_cases_that_ended() {
+    prepare();
+    let project = tempfile::tempdir().expect("a folder can be made");
+    fs::create_dir(project.path().join("scenarios")).expect("a folder can be made");
+    for (name, sql) in [
+        ("a", "SELECT 1"),
+        ("b", "SELECT pg_sleep(600)"),
+        ("c", "SELECT 3"),
+    ] {
+        let yaml = format!("title: One step\nsessions: [A]\nsteps:\n  - A: {sql};\n");
+        let path = project.path().join(format!("scenarios/{name}.yaml"));
+        fs::write(path, yaml).expect("a file can be written");
+    }
+    let mut process = Command::new(env!("CARGO_BIN_EXE_lockstep"))
+        .args([
+            "run",
+            "-j",
+            "1",
+            "--server",
+            "embedded",
+            "--timeout",
+            "10min",
+        ])
+        .current_dir(project.path())
+        .env_remove("CI")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program can be run");
+    let printed = process.stdout.take().expect("it is piped");
+    let mut lines = BufReader::new(printed).lines();
+    let mut line = || Some(lines.next()?.expect("UTF-8"));
+    let first = line().expect("the first case ends");
+    assert!(
+        first.contains("NEW") && first.ends_with("a (18.6)"),
+        "{first}"
+    );
+    kill_process(Pid::from_child(&process), Signal::INT).expect("the process is there");
+    let rest: Vec<String> = std::iter::from_fn(line).collect();
+    let summary = rest.iter().find(|line| line.contains("Summary"));
+    let summary = summary.expect("there is a summary");
+    assert!(
+        summary.ends_with("3 cases: 1 new, 2 not run (interrupted)"),
+        "{summary}"
+    );
+    assert_eq!(process.wait().expect("it is our child").code(), Some(130));
 }
 
 #[test]

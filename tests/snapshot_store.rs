@@ -17,6 +17,7 @@ fn key(case: &str, major: u32) -> SnapshotKey<'_> {
     SnapshotKey {
         scenario: Path::new(SCENARIO),
         case,
+        outcomes: &[],
         release: Release { major, minor: 6 },
     }
 }
@@ -46,7 +47,7 @@ fn propose(
         text,
         redacted,
     };
-    store.propose(key.scenario, key.case, &[seen])
+    store.propose(key.scenario, key.case, key.outcomes, &[seen])
 }
 
 fn put(store: &Store, key: SnapshotKey<'_>, text: &str) {
@@ -374,6 +375,7 @@ fn snapshots_no_case_uses_are_found_and_removed() {
     let used = ["default", "read committed"].map(|case| UsedCase {
         scenario,
         case,
+        outcomes: &[],
         runs_on: &|_| true,
     });
     let unused = store.unused(&[Path::new("")], &used).unwrap();
@@ -418,6 +420,47 @@ fn names(unused: &[Unused]) -> Vec<String> {
 }
 
 #[test]
+fn each_outcome_that_is_not_the_first_has_a_snapshot_of_its_own() {
+    let (folder, store) = project();
+    let own = key("default", 18);
+    let other = |outcomes| SnapshotKey { outcomes, ..own };
+    put(&store, own, "the first\n");
+    put(&store, other(&[1, 2]), "another\n");
+    put(&store, other(&[1, 3]), "of another file\n");
+    let named = "snapshots/queue/two-workers/default~1-2.snap";
+    assert!(files(folder.path()).contains(&named.to_owned()));
+    let text = fs::read_to_string(folder.path().join(named)).unwrap();
+    assert!(text.contains("  case: default~1-2\n"), "{text}");
+
+    for (key, text) in [
+        (own, "the first\n"),
+        (other(&[1, 1]), "the first\n"),
+        (other(&[1, 2]), "another\n"),
+    ] {
+        assert_eq!(store.compare(key, text).unwrap(), Comparison::Same);
+    }
+    assert_eq!(
+        store.compare(other(&[2, 1]), "another\n").unwrap(),
+        Comparison::Missing
+    );
+    assert!(own.is_of_first_outcomes() && other(&[1, 1]).is_of_first_outcomes());
+    assert!(!other(&[1, 2]).is_of_first_outcomes());
+
+    // The second step allows two outcomes, and not three.
+    let used = UsedCase {
+        scenario: Path::new(SCENARIO),
+        case: "default",
+        outcomes: &[2, 2],
+        runs_on: &|_| true,
+    };
+    let unused = store.unused(&[Path::new("")], &[used]).unwrap();
+    assert_eq!(
+        names(&unused),
+        ["snapshots/queue/two-workers/default~1-3.snap"]
+    );
+}
+
+#[test]
 fn variants_that_change_nothing_are_not_needed() {
     let (folder, store) = project();
     put(&store, key("default", 18), "new\n");
@@ -443,6 +486,7 @@ fn variants_that_change_nothing_are_not_needed() {
     let used = UsedCase {
         scenario,
         case: "default",
+        outcomes: &[],
         runs_on: &|major| major > 10,
     };
     let used = [

@@ -46,7 +46,7 @@ impl Project {
             })
             .collect();
         let scenario = Path::new(SCENARIO);
-        let written = self.store.propose(scenario, "default", &observed);
+        let written = self.store.propose(scenario, "default", &[], &observed);
         let written = written.expect("proposed");
         written.iter().map(|path| name(path)).collect()
     }
@@ -64,6 +64,7 @@ impl Project {
         let key = SnapshotKey {
             scenario: Path::new(SCENARIO),
             case: "default",
+            outcomes: &[],
             release: release(major),
         };
         let compared = self.store.compare(key, &format!("{text}\n"));
@@ -139,6 +140,7 @@ impl Project {
         let used = UsedCase {
             scenario: Path::new(SCENARIO),
             case: "default",
+            outcomes: &[],
             runs_on: &|_| true,
         };
         let unused = self.store.unused(&[Path::new("")], &[used]).unwrap();

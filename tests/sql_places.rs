@@ -13,7 +13,7 @@ fn setup(written: &str) -> (String, SqlText) {
         text: text.clone().into(),
     };
     match scenario::parse(&source) {
-        Ok(scenario) => (text, scenario.setup.expect("there is a setup")),
+        Ok(mut scenarios) => (text, scenarios.remove(0).setup.expect("there is a setup")),
         Err(mistakes) => panic!("{}", scenario::render(&mistakes, RenderStyle::plain())),
     }
 }
@@ -129,7 +129,7 @@ fn a_block_that_ends_with_the_file() {
         path: "end.yaml".into(),
         text: text.into(),
     };
-    let scenario = scenario::parse(&source).expect("the scenario is right");
+    let scenario = &scenario::parse(&source).expect("the scenario is right")[0];
     let [sql] = scenario.steps[0].action.sql()[..] else {
         panic!("a statement");
     };
@@ -145,7 +145,7 @@ fn a_block_inside_lists_and_mappings() {
         path: "nested.yaml".into(),
         text: text.into(),
     };
-    let scenario = scenario::parse(&source).expect("the scenario is right");
+    let scenario = &scenario::parse(&source).expect("the scenario is right")[0];
     let places: Vec<_> = scenario
         .steps
         .iter()

@@ -59,11 +59,11 @@ pub(super) enum Color {
 /// Which scenarios.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Scenario files, and folders to search for them.
+    /// Scenario files, and folders to search for them. `run` also takes isolation specs.
     /// [default: the folder `scenarios`]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Only scenarios whose path or title contains TEXT.
+    /// Only scenarios whose path or title, or cases of a matrix whose name, contains TEXT.
     #[arg(short = 'k', value_name = "TEXT")]
     pub containing: Option<String>,
     /// Only scenarios that have the tag; may be given more than once.
@@ -117,6 +117,8 @@ pub(super) struct RunOptions {
     /// Start no further case once one has not passed.
     #[arg(long)]
     pub fail_fast: bool,
+    #[command(flatten)]
+    pub isolation: super::isolation::IsolationOptions,
     /// Accept what is new or differs, at once.
     #[arg(long)]
     pub accept: bool,
@@ -139,6 +141,9 @@ pub(super) struct ShowOptions {
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value_t, value_enum)]
     pub format: ShowFormat,
+    /// Only the case of that name, of a scenario with a matrix. [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    pub case: Option<String>,
     #[command(flatten)]
     pub server: ServerOptions,
 }

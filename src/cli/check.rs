@@ -11,7 +11,7 @@ pub(super) fn check(options: &CheckOptions, output: Output) -> ExitStatus {
         Ok(selected) => {
             output.print(&format!(
                 "{}: no mistake\n",
-                count(selected.scenarios.len(), "scenario")
+                count(selected.paths().len(), "scenario")
             ));
             ExitStatus::Passed
         }

@@ -6,6 +6,7 @@ mod check;
 mod environment;
 mod exit;
 mod interrupt;
+mod isolation;
 mod output;
 mod pins;
 mod proposals;

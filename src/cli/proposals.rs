@@ -1,10 +1,11 @@
 //! What a run makes of snapshots: it judges by them, and proposes new ones.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::judge::judge;
+use crate::runner::expect::chosen_in;
 use crate::runner::{CaseId, Judge, Outcome, Verdict};
 use crate::server::Release;
 use crate::snapshot::{Observed, SnapshotError, SnapshotKey, Store};
@@ -12,8 +13,11 @@ use crate::snapshot::{Observed, SnapshotError, SnapshotKey, Store};
 /// The pending snapshots that a run has written.
 #[derive(Default)]
 pub(super) struct Proposals {
-    cases: Mutex<BTreeMap<(PathBuf, String), Proposed>>,
+    cases: Mutex<BTreeMap<Place, Proposed>>,
 }
+
+/// The scenario, the name of a case, and the outcomes it had.
+type Place = (PathBuf, String, Vec<usize>);
 
 /// What a run knows of one case.
 #[derive(Default)]
@@ -54,7 +58,11 @@ impl Proposals {
         };
         let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
         let case = cases
-            .entry((key.scenario.to_path_buf(), key.case.to_owned()))
+            .entry((
+                key.scenario.to_path_buf(),
+                key.case.to_owned(),
+                key.outcomes.to_vec(),
+            ))
             .or_default();
         let known = case.seen.get(&key.release);
         if known.is_some_and(|known| !known.passed || passed) {
@@ -69,7 +77,7 @@ impl Proposals {
                 passed,
             },
         );
-        case.written = case.propose(store, key.scenario, key.case)?;
+        case.written = case.propose(store, key)?;
         Ok(())
     }
 }
@@ -77,12 +85,7 @@ impl Proposals {
 impl Proposed {
     /// All that was seen, also what passed: where another release changes the base, the text of
     /// one that passed may need a file.
-    fn propose(
-        &self,
-        store: &Store,
-        scenario: &Path,
-        case: &str,
-    ) -> Result<Vec<PathBuf>, SnapshotError> {
+    fn propose(&self, store: &Store, key: SnapshotKey<'_>) -> Result<Vec<PathBuf>, SnapshotError> {
         let observed: Vec<Observed<'_>> = self
             .seen
             .iter()
@@ -92,7 +95,7 @@ impl Proposed {
                 redacted: &seen.redacted,
             })
             .collect();
-        store.propose(scenario, case, &observed)
+        store.propose(key.scenario, key.case, key.outcomes, &observed)
     }
 }
 
@@ -100,9 +103,11 @@ impl Proposed {
 pub(super) fn judge_with(store: &Arc<Store>, proposals: &Arc<Proposals>) -> Arc<Judge> {
     let (store, proposals) = (Arc::clone(store), Arc::clone(proposals));
     Arc::new(move |case: &CaseId, outcome: &Outcome| {
+        let outcomes = chosen_in(&case.scenario, &outcome.transcript, case.release);
         let key = SnapshotKey {
             scenario: &case.scenario.source.path,
             case: &case.case,
+            outcomes: &outcomes,
             release: case.release,
         };
         let judged = judge(&case.scenario, outcome, &store, key).and_then(|verdict| {

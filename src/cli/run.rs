@@ -1,6 +1,6 @@
 //! `lockstep run`: replays scenarios and compares them with their snapshots.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,24 +11,30 @@ use super::accept;
 use super::args::RunOptions;
 use super::environment::Environment;
 use super::exit::{ExitStatus, exit_status};
+use super::interrupt::Interrupt;
+use super::isolation;
 use super::output::Output;
 use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
 use super::select::{Selected, count, select};
-use super::server::{Told, runtime, with_fleet};
+use super::server::{Signals, Told, or_interrupted, runtime, with_fleet};
 use super::unused::unused;
-use crate::report::{CaseGroup, Console, Progress, RunSummary, Verbosity, scenario_name};
+use crate::report::{
+    CaseGroup, Console, Cut, Progress, RunSummary, Verbosity, WhyCut, scenario_name,
+};
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
 use crate::scenario::{Diagnostic, RenderStyle, render};
 use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
 
-/// The name of the case of a scenario that has one.
-pub(super) const ONLY_CASE: &str = "default";
-
 /// Runs the command.
 pub(super) fn run(options: &RunOptions, environment: &Environment, output: Output) -> u8 {
+    match isolation::specs(options, output) {
+        Ok(None) => {}
+        Ok(Some(specs)) => return isolation::run(&specs, options, environment, output),
+        Err(status) => return status.code(),
+    }
     if environment.ci && (options.accept || options.remove_unused) {
         output.fail(
             "`--accept` and `--remove-unused` change snapshots, and nothing is written in CI",
@@ -89,7 +95,7 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         environment,
         output,
         told,
-        async |fleet| run.replay(fleet, progress).await,
+        async |fleet, signals| run.replay(fleet, signals, progress).await,
     )
 }
 
@@ -106,7 +112,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn replay(&self, fleet: &Fleet, progress: Progress) -> ExitStatus {
+    async fn replay(
+        &self,
+        fleet: &Fleet,
+        signals: &mut Signals,
+        progress: Progress,
+    ) -> Result<ExitStatus, Interrupt> {
         let (options, output) = (self.options, self.output);
         let began = Instant::now();
         let verbosity = match (options.quiet, options.verbose) {
@@ -125,12 +136,14 @@ impl Run<'_> {
 
         let proposals = Arc::new(Proposals::default());
         let judge = judge_with(&self.store, &proposals);
-        let mut results = self.play(fleet, judge, &console, progress).await;
+        let (played, interrupt) = self.play(fleet, signals, judge, &console, progress).await;
+        let cut = self.cut(&played, interrupt);
+        let mut results: Vec<CaseResult> = played.into_iter().flatten().collect();
 
         let mut pending = proposals.written();
         // One snapshot that is broken must not hide what came of all the others.
         let mut broken = None;
-        if options.accept {
+        if options.accept && interrupt.is_none() {
             match accept::take(&self.store, &self.selected.paths()) {
                 Ok(accepted) => {
                     accept::tell(&accepted, output);
@@ -144,21 +157,29 @@ impl Run<'_> {
                 Err(error) => broken = Some(error),
             }
         }
-        let unused =
-            unused(options, &self.selected, &self.pinned, &self.store).unwrap_or_else(|error| {
-                broken.get_or_insert(error);
-                Vec::new()
-            });
+        let mut unneeded = Vec::new();
+        if interrupt.is_none() {
+            match unused(options, &self.selected, &self.pinned, &self.store) {
+                Ok(unused) => unneeded = unused,
+                Err(error) => {
+                    broken.get_or_insert(error);
+                }
+            }
+        }
         output.print(&console.conclusion(&RunSummary {
             releases: &self.releases,
             results: &results,
             elapsed: began.elapsed(),
             pending: &pending,
-            unused: &unused,
+            unused: &unneeded,
             are_removed: options.remove_unused,
+            cut,
         }));
+        if let Some(interrupt) = interrupt {
+            return Err(interrupt);
+        }
         let status = exit_status(&results);
-        match broken {
+        Ok(match broken {
             Some(error) => {
                 output.fail(&error, None);
                 // A server that failed says more.
@@ -169,17 +190,33 @@ impl Run<'_> {
                 }
             }
             None => status,
-        }
+        })
     }
 
-    /// Replays the cases, as often as is asked for, and shows what happens as it does.
+    /// What was not replayed, and why; `None` if everything was.
+    fn cut(&self, played: &[Vec<CaseResult>], interrupt: Option<Interrupt>) -> Option<Cut> {
+        let runs = played.len() * self.options.repeat as usize;
+        let cut = Cut {
+            cases: played.iter().filter(|runs| runs.is_empty()).count(),
+            runs: runs - played.iter().map(Vec::len).sum::<usize>(),
+            why: match interrupt {
+                Some(_) => WhyCut::Interrupted,
+                None => WhyCut::FailFast,
+            },
+        };
+        (cut.runs > 0).then_some(cut)
+    }
+
+    /// Replays the cases, as often as is asked for, and shows what happens as it does. Gives the
+    /// runs of each case, and the signal that kept the rest from being run.
     async fn play(
         &self,
         fleet: &Fleet,
+        signals: &mut Signals,
         judge: Arc<Judge>,
         console: &Console<'_>,
         mut progress: Progress,
-    ) -> Vec<CaseResult> {
+    ) -> (Vec<Vec<CaseResult>>, Option<Interrupt>) {
         let (options, output) = (self.options, self.output);
         let repeats = options.repeat as usize;
         let all: Vec<CaseId> = std::iter::repeat_n(&self.cases, repeats)
@@ -200,39 +237,63 @@ impl Run<'_> {
             tell,
         );
         let places: HashMap<_, usize> = self.cases.iter().map(place).zip(0..).collect();
-        let mut runs: Vec<Vec<CaseResult>> = vec![Vec::new(); self.cases.len()];
-        let show = async {
-            while let Some(event) = events.recv().await {
-                progress.take(&event);
-                let RunEvent::Finished(mut result) = event else {
-                    continue;
-                };
-                let case = CaseId {
-                    scenario: Arc::clone(&result.scenario),
-                    case: result.case.clone(),
-                    release: result.release,
-                };
-                let Some(runs) = places.get(&place(&case)).map(|at| &mut runs[*at]) else {
-                    continue;
-                };
-                if !runs.is_empty() && matches!(result.verdict, Verdict::Pass) {
-                    // Thousands of the same are not worth their memory.
-                    result.transcript = Transcript::default();
-                }
-                runs.push(*result);
-                if runs.len() == repeats {
-                    let runs = runs.iter().collect();
-                    let line = console.line(&CaseGroup { runs }, self.cases.len());
-                    progress.aside(|| output.print(&line));
-                }
+        let mut played: Vec<Vec<CaseResult>> = vec![Vec::new(); self.cases.len()];
+        let mut take = |event| {
+            progress.take(&event);
+            let RunEvent::Finished(mut result) = event else {
+                return;
+            };
+            let case = CaseId {
+                scenario: Arc::clone(&result.scenario),
+                case: result.case.clone(),
+                release: result.release,
+            };
+            let Some(runs) = places.get(&place(&case)).map(|at| &mut played[*at]) else {
+                return;
+            };
+            if !runs.is_empty() && matches!(result.verdict, Verdict::Pass) {
+                // Thousands of the same are not worth their memory.
+                result.transcript = Transcript::default();
+            }
+            runs.push(*result);
+            if runs.len() == repeats {
+                let line = line(console, runs, self.cases.len());
+                progress.aside(|| output.print(&line));
             }
         };
-        let (left, ()) = tokio::join!(run, show);
-        if let Err(error) = left {
-            output.say(format_args!("-- {error}"));
+        let show = async {
+            while let Some(event) = events.recv().await {
+                take(event);
+            }
+        };
+        let both = async { tokio::join!(run, show).0 };
+        let interrupt = match or_interrupted(signals, both).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => {
+                output.say(format_args!("-- {error}"));
+                None
+            }
+            Err(interrupt) => Some(interrupt),
+        };
+        // What ended just before the signal came.
+        events.close();
+        while let Ok(event) = events.try_recv() {
+            take(event);
         }
-        runs.into_iter().flatten().collect()
+        drop(progress);
+        for runs in &played {
+            if !runs.is_empty() && runs.len() < repeats {
+                output.print(&line(console, runs, self.cases.len()));
+            }
+        }
+        (played, interrupt)
     }
+}
+
+/// The line of a case.
+fn line(console: &Console<'_>, runs: &[CaseResult], cases: usize) -> String {
+    let runs = runs.iter().collect();
+    console.line(&CaseGroup { runs }, cases)
 }
 
 /// What tells a case from the others of a run.
@@ -249,7 +310,7 @@ fn cases(
     output: Output,
 ) -> Result<Vec<CaseId>, ExitStatus> {
     let mut cases = Vec::new();
-    let mut excluded = 0;
+    let mut excluded = BTreeSet::new();
     for scenario in &selected.scenarios {
         let holds = |release: &&Release| {
             let release = [release.major, release.minor];
@@ -258,13 +319,15 @@ fn cases(
         let before = cases.len();
         cases.extend(releases.iter().filter(holds).map(|release| CaseId {
             scenario: Arc::clone(scenario),
-            case: ONLY_CASE.to_owned(),
+            case: scenario.case.clone(),
             release: *release,
         }));
-        excluded += usize::from(cases.len() == before);
+        if cases.len() == before {
+            excluded.insert(&scenario.source.path);
+        }
     }
-    if excluded > 0 {
-        let scenarios = count(excluded, "scenario");
+    if !excluded.is_empty() {
+        let scenarios = count(excluded.len(), "scenario");
         let releases: Vec<String> = releases.iter().map(Release::to_string).collect();
         let releases = releases.join(", ");
         output.say(format_args!(
@@ -291,6 +354,6 @@ fn cases(
 }
 
 /// A case spends most of its time on what the server does, on another core.
-fn default_jobs() -> usize {
+pub(super) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
 }

@@ -1,15 +1,20 @@
 //! From the paths on the command line to the scenarios that are meant.
 
-use std::path::PathBuf;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Selection;
 use super::exit::ExitStatus;
 use super::output::Output;
 use crate::scenario::{Loaded, Scenario, discover, load_all};
+use crate::snapshot::Layout;
 
 /// The folder that is meant where no path is named.
 const DEFAULT_FOLDER: &str = "scenarios";
+/// What the names of scenario files end in.
+const EXTENSIONS: [&str; 2] = ["yaml", "yml"];
 
 /// The paths that are named, or the default one.
 pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
@@ -24,17 +29,20 @@ pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
 pub(super) struct Selected {
     /// The scenarios to replay.
     pub scenarios: Vec<Arc<Scenario>>,
-    /// The files of these and of those that were filtered out.
+    /// Those that were filtered out.
+    pub left_out: Vec<Scenario>,
+    /// The files of both.
     pub found: Vec<PathBuf>,
 }
 
 impl Selected {
     /// The files of the scenarios.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        self.scenarios
-            .iter()
-            .map(|scenario| scenario.source.path.clone())
-            .collect()
+        let paths = self.scenarios.iter();
+        let mut paths: Vec<_> = paths.map(|scenario| scenario.source.path.clone()).collect();
+        // The cases of a matrix stand side by side.
+        paths.dedup();
+        paths
     }
 }
 
@@ -43,11 +51,9 @@ impl Selected {
 pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, ExitStatus> {
     let found = find(&selection.paths, output)?;
     let scenarios = load(&found, output)?;
-    let selected: Vec<Arc<Scenario>> = scenarios
+    let (selected, left_out): (Vec<_>, Vec<_>) = scenarios
         .into_iter()
-        .filter(|scenario| is_meant(selection, scenario))
-        .map(Arc::new)
-        .collect();
+        .partition(|scenario| is_meant(selection, scenario));
     if selected.is_empty() {
         output.fail(
             format_args!("none of {} is selected", count(found.len(), "scenario")),
@@ -56,7 +62,8 @@ pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, 
         return Err(ExitStatus::NothingSelected);
     }
     Ok(Selected {
-        scenarios: selected,
+        scenarios: selected.into_iter().map(Arc::new).collect(),
+        left_out,
         found,
     })
 }
@@ -115,15 +122,63 @@ pub(super) fn find(named: &[PathBuf], output: Output) -> Result<Vec<PathBuf>, Ex
         );
         return Err(ExitStatus::NothingSelected);
     }
+    refuse_twins(&found, output)?;
     Ok(found)
+}
+
+/// Refuses files that would have the same snapshots, such as `a.yaml` and `a.yml` in one folder,
+/// also where only one of them is meant.
+fn refuse_twins(found: &[PathBuf], output: Output) -> Result<(), ExitStatus> {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut owners: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    let mut clashes = Vec::new();
+    for path in found {
+        match owners.entry(Layout::of(&whole(path)).folder) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(path);
+            }
+            Entry::Occupied(owner) => clashes.push((owner.get().to_path_buf(), path.clone())),
+        }
+    }
+    let known: BTreeSet<PathBuf> = found.iter().map(|path| whole(path)).collect();
+    for path in found {
+        let twins = EXTENSIONS.map(|extension| path.with_extension(extension));
+        let unknown = twins
+            .into_iter()
+            .filter(|twin| !known.contains(&whole(twin)));
+        clashes.extend(
+            unknown
+                .filter(|twin| twin.is_file())
+                .map(|twin| (path.clone(), twin)),
+        );
+    }
+    for (path, twin) in &clashes {
+        output.fail(
+            format_args!(
+                "{} and {} would have the same snapshots",
+                path.display(),
+                twin.display()
+            ),
+            Some("rename one of them"),
+        );
+    }
+    if clashes.is_empty() {
+        Ok(())
+    } else {
+        Err(ExitStatus::Invalid)
+    }
 }
 
 fn is_meant(selection: &Selection, scenario: &Scenario) -> bool {
     let path = scenario.source.path.to_string_lossy();
-    let named = selection
-        .containing
-        .as_ref()
-        .is_none_or(|text| path.contains(text.as_str()) || scenario.title.contains(text.as_str()));
+    let named = selection.containing.as_ref().is_none_or(|text| {
+        // Without a matrix nobody has named the case.
+        let case = (!scenario.matrix.is_empty()).then_some(scenario.case.as_str());
+        [Some(&*path), Some(&*scenario.title), case]
+            .into_iter()
+            .flatten()
+            .any(|name| name.contains(text.as_str()))
+    });
     named && selection.tags.iter().all(|tag| scenario.tags.contains(tag))
 }
 

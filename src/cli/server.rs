@@ -16,6 +16,9 @@ use super::pins::{asked_for, left_behind, pins};
 use crate::runner::{Fleet, Start};
 use crate::server::{Pin, Progress, Release, Server, embedded, start};
 
+/// Where a signal that asks the program to end arrives; `None` where signals cannot be listened to.
+pub(super) type Signals = Option<oneshot::Receiver<Interrupt>>;
+
 /// Who is told what happens to servers.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -89,7 +92,7 @@ pub(super) fn with_server(
 }
 
 /// Starts a server of each release, lets `work` use them while they come up, and ends them: also
-/// when a signal asks the program to end, which is the exit status then.
+/// when `work` says that a signal asks the program to end, which is the exit status then.
 pub(super) fn with_fleet(
     runtime: Runtime,
     options: &ServerOptions,
@@ -97,14 +100,14 @@ pub(super) fn with_fleet(
     environment: &Environment,
     output: Output,
     told: Told,
-    work: impl AsyncFnOnce(&Fleet) -> ExitStatus,
+    work: impl AsyncFnOnce(&Fleet, &mut Signals) -> Result<ExitStatus, Interrupt>,
 ) -> u8 {
     let releases: Vec<Release> = pins.iter().map(|pin| pin.release).collect();
     let start = starter(options, pins, environment, told);
     let code = runtime.block_on(async {
         let mut signals = listen().ok();
         let fleet = Fleet::start(&releases, start);
-        let status = or_interrupted(&mut signals, work(&fleet)).await;
+        let status = work(&fleet, &mut signals).await;
         for left in fleet.stop().await {
             output.say(left_behind(&left));
         }
@@ -194,7 +197,7 @@ fn code(status: Result<ExitStatus, Interrupt>, output: Output) -> u8 {
 
 /// The value of a future, unless a signal comes first.
 pub(super) async fn or_interrupted<T>(
-    signals: &mut Option<oneshot::Receiver<Interrupt>>,
+    signals: &mut Signals,
     future: impl Future<Output = T>,
 ) -> Result<T, Interrupt> {
     let signalled = async {

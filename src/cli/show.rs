@@ -15,10 +15,22 @@ use crate::transcript::json::{Subject, TranscriptDocument, TranscriptsDocument, 
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {
-    let scenarios = match load(slice::from_ref(&options.file), output) {
+    let mut scenarios = match load(slice::from_ref(&options.file), output) {
         Ok(scenarios) => scenarios,
         Err(status) => return status.code(),
     };
+    if let Some(name) = &options.case {
+        let cases: Vec<String> = scenarios.iter().map(|one| one.case.clone()).collect();
+        scenarios.retain(|scenario| scenario.case == *name);
+        if scenarios.is_empty() {
+            let help = format!("its cases: {}", cases.join(", "));
+            output.fail(
+                format_args!("the scenario has no case `{name}`"),
+                Some(&help),
+            );
+            return ExitStatus::NothingSelected.code();
+        }
+    }
     with_server(&options.server, environment, output, async |server| {
         let limit = ReplayOptions::from(options.server.timeout);
         match options.format {
@@ -34,6 +46,7 @@ async fn show_text(
     server: &Server,
     output: Output,
 ) -> ExitStatus {
+    let mut worst = ExitStatus::Passed;
     for (position, scenario) in scenarios.iter().enumerate() {
         if scenarios.len() > 1 {
             let gap = if position > 0 { "\n" } else { "" };
@@ -43,10 +56,12 @@ async fn show_text(
         output.print(outcome.transcript.text().as_str());
         match tell(&outcome, output) {
             ExitStatus::Passed => {}
-            status => return status,
+            ExitStatus::Server => return ExitStatus::Server,
+            // The other cases may be right.
+            status => worst = status,
         }
     }
-    ExitStatus::Passed
+    worst
 }
 
 async fn show_json(
@@ -56,7 +71,7 @@ async fn show_json(
     output: Output,
 ) -> ExitStatus {
     let mut transcripts = Vec::new();
-    let mut status = ExitStatus::Passed;
+    let mut worst = ExitStatus::Passed;
     for scenario in scenarios {
         let outcome = runner::replay(scenario, server, options).await;
         let subject = Subject {
@@ -77,13 +92,17 @@ async fn show_json(
             &outcome.transcript,
             trouble,
         ));
-        status = tell(&outcome, output);
-        if status != ExitStatus::Passed {
-            break;
+        match tell(&outcome, output) {
+            ExitStatus::Passed => {}
+            ExitStatus::Server => {
+                worst = ExitStatus::Server;
+                break;
+            }
+            status => worst = status,
         }
     }
     output.print(&TranscriptsDocument::of(transcripts).to_json());
-    status
+    worst
 }
 
 /// Says why a replay did not come to its end, if it did not.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::RunOptions;
-use super::run::ONLY_CASE;
 use super::select::{Selected, named_or_default};
-use crate::scenario::ReleaseRange;
+use crate::runner::expect::allowed_in;
+use crate::scenario::{ReleaseRange, Scenario};
 use crate::server::Pins;
 use crate::snapshot::{SnapshotError, Store, Unused, UsedCase};
 
@@ -18,24 +19,21 @@ pub(super) fn unused(
     pins: &Pins,
     store: &Store,
 ) -> Result<Vec<Unused>, SnapshotError> {
-    let meant: Vec<_> = selected
-        .found
+    let cases = selected.scenarios.iter().map(Arc::as_ref);
+    let cases: Vec<&Scenario> = cases.chain(&selected.left_out).collect();
+    let meant: Vec<_> = cases
         .iter()
-        .map(|path| {
-            let mut scenarios = selected.scenarios.iter();
-            let scenario = scenarios.find(|scenario| scenario.source.path == *path);
-            // Of what was filtered out only the path is known.
-            let range = scenario.map(|scenario| &scenario.postgres);
-            move |major| range.is_none_or(|range| runs_on(range, pins, major))
-        })
+        .map(|scenario| |major| runs_on(&scenario.postgres, pins, major))
         .collect();
-    let used: Vec<UsedCase<'_>> = selected
-        .found
+    let allowed: Vec<_> = cases.iter().copied().map(allowed_in).collect();
+    let used: Vec<UsedCase<'_>> = cases
         .iter()
         .zip(&meant)
-        .map(|(path, runs_on)| UsedCase {
-            scenario: path,
-            case: ONLY_CASE,
+        .zip(&allowed)
+        .map(|((scenario, runs_on), outcomes)| UsedCase {
+            scenario: &scenario.source.path,
+            case: &scenario.case,
+            outcomes,
             runs_on,
         })
         .collect();

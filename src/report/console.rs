@@ -54,6 +54,43 @@ pub struct RunSummary<'a> {
     pub unused: &'a [Unused],
     /// Whether those were removed.
     pub are_removed: bool,
+    /// What was not run, if the run ended early.
+    pub cut: Option<Cut>,
+}
+
+/// What a run that ended early has left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// The cases of which there is no result.
+    pub cases: usize,
+    /// The runs of which there is no result, those of these cases among them.
+    pub runs: usize,
+    /// Why it ended.
+    pub why: WhyCut,
+}
+
+/// Why a run ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyCut {
+    /// A case did not pass, and no further one was wanted then.
+    FailFast,
+    /// A signal asked the program to end.
+    Interrupted,
+}
+
+impl Cut {
+    /// `5 not run (--fail-fast)`
+    fn told(self) -> String {
+        let why = match self.why {
+            WhyCut::FailFast => "--fail-fast",
+            WhyCut::Interrupted => "interrupted",
+        };
+        match (self.cases, self.runs) {
+            (0, 1) => format!("1 run left out ({why})"),
+            (0, runs) => format!("{runs} runs left out ({why})"),
+            (cases, _) => format!("{cases} not run ({why})"),
+        }
+    }
 }
 
 impl<'a> Console<'a> {
@@ -115,7 +152,7 @@ impl<'a> Console<'a> {
             .iter()
             .filter(|group| Kind::of(&group.worst().1.verdict) != Kind::Pass)
             .collect();
-        if self.verbosity == Verbosity::Quiet && failed.is_empty() {
+        if self.verbosity == Verbosity::Quiet && failed.is_empty() && run.cut.is_none() {
             return String::new();
         }
         let (unserved, failed): (Vec<_>, Vec<_>) = failed
@@ -160,10 +197,11 @@ impl<'a> Console<'a> {
 
     /// `Summary [   1.234s] 12 cases: 9 passed, 2 differ, 1 new`
     fn push_counts(&self, shown: &mut String, run: &RunSummary<'_>, groups: &[CaseGroup<'_>]) {
+        let left = run.cut.map_or(0, |cut| cut.cases);
         let (cases, runs) = (groups.len(), run.results.len());
-        let mut total = match cases {
+        let mut total = match cases + left {
             1 => "1 case".to_owned(),
-            cases => format!("{cases} cases"),
+            all => format!("{all} cases"),
         };
         if runs > cases {
             let _ = write!(total, " in {runs} runs");
@@ -178,6 +216,9 @@ impl<'a> Console<'a> {
                 let count = format!("{number} {}", kind.verb(number));
                 counts.push(paint(self.style(kind), count));
             }
+        }
+        if let Some(cut) = run.cut {
+            counts.push(paint(self.palette.open, cut.told()));
         }
         let colon = if counts.is_empty() { "" } else { ": " };
         let word = paint(self.palette.strong, format_args!("{:>8}", "Summary"));
@@ -267,10 +308,20 @@ impl<'a> Console<'a> {
         if !seen.is_empty() {
             let on = releases(&[Kind::Differs, Kind::Unmet, Kind::New]);
             let on = pg(&on[on.len().saturating_sub(1)..]);
-            let command = format!("lockstep show {on}{}", file(&seen));
+            let of_case = the_case(failed, &[Kind::Differs, Kind::Unmet, Kind::New]);
+            let of_case =
+                of_case.map_or_else(String::new, |case| format!("--case {} ", quoted(case)));
+            let command = format!("lockstep show {on}{of_case}{}", file(&seen));
             advice.push(("to see a whole transcript:", command));
         }
-        let open = of(&[Kind::Differs, Kind::New]);
+        let mut open = of(&[Kind::Differs, Kind::New]);
+        if open.is_empty() && !run.pending.is_empty() {
+            // A case passed with an outcome that has no snapshot yet.
+            let all = run.results.iter();
+            open = all.map(|one| one.scenario.source.path.as_path()).collect();
+            open.sort();
+            open.dedup();
+        }
         if !open.is_empty() {
             match self.mode {
                 Mode::Propose => {
@@ -350,7 +401,7 @@ fn is_unserved(result: &CaseResult) -> bool {
 }
 
 /// `[   0.012s]`
-fn time(elapsed: Duration) -> String {
+pub(super) fn time(elapsed: Duration) -> String {
     format!("[{:>8.3}s]", elapsed.as_secs_f64())
 }
 
@@ -359,13 +410,28 @@ fn file(paths: &[&Path]) -> String {
     let [path] = paths else {
         return "FILE".to_owned();
     };
-    let path = slashes(path);
-    let is_plain = path
+    quoted(&slashes(path))
+}
+
+/// A word, as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = word
         .chars()
         .all(|character| character.is_ascii_alphanumeric() || "/._-+=:@,".contains(character));
-    if is_plain && !path.starts_with('-') {
-        path
+    if is_plain && !word.is_empty() && !word.starts_with('-') {
+        word.to_owned()
     } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// The name of the one case of a matrix that did not pass in such a way; `None` where there are
+/// several, or it needs no name.
+fn the_case<'a>(failed: &[&CaseGroup<'a>], kinds: &[Kind]) -> Option<&'a str> {
+    let results = failed.iter().map(|group| group.worst().1);
+    let mut cases = results.filter(|result| kinds.contains(&Kind::of(&result.verdict)));
+    let first = cases.next()?;
+    let name = |result: &CaseResult| (result.scenario.source.path.clone(), result.case.clone());
+    let is_alone = cases.all(|other| name(other) == name(first));
+    (is_alone && !first.scenario.matrix.is_empty()).then_some(&first.case)
 }

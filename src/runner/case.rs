@@ -16,8 +16,10 @@ use super::outcome::{Outcome, Trouble};
 use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
 use super::trouble::{Place, tell};
-use crate::scenario::{SUPERUSER_SETTINGS, Scenario, SessionIndex, Span, SqlText};
-use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, identifier};
+use crate::scenario::{Reply, SUPERUSER_SETTINGS, Scenario, Sending, SessionIndex, Span, SqlText};
+use crate::server::{
+    CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server, identifier,
+};
 use crate::transcript::{Answer, Transcript};
 use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
 
@@ -52,15 +54,39 @@ pub(crate) async fn prepare(
     Ok(Pool::new(databases, cases, workers))
 }
 
+/// A server which nothing else is played on.
+pub(crate) enum Seat<'a> {
+    /// Others may be played on it later.
+    Lent(&'a Server),
+    /// The case's own to restart, and gone afterwards.
+    Own(&'a mut Server, Reach),
+}
+
+impl Seat<'_> {
+    fn server(&self) -> &Server {
+        match self {
+            Self::Lent(server) => server,
+            Self::Own(server, _) => server,
+        }
+    }
+
+    const fn reach(&self) -> Reach {
+        match self {
+            Self::Lent(_) => Reach::Database,
+            Self::Own(_, reach) => *reach,
+        }
+    }
+}
+
 /// Replays one scenario on a server which nothing else is played on.
 pub(crate) async fn replay_alone(
     scenario: &Scenario,
-    endpoint: &Endpoint,
-    scripted: &Endpoint,
-    reach: Reach,
+    seat: Seat<'_>,
     options: ReplayOptions,
 ) -> Outcome {
-    let pool = match prepare(endpoint, scripted, reach, 1, 1).await {
+    let server = seat.server();
+    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
+    let pool = match prepare(endpoint, scripted, seat.reach(), 1, 1).await {
         Ok(pool) => Arc::new(pool),
         Err(trouble) => return Outcome::without_replay(trouble),
     };
@@ -68,7 +94,9 @@ pub(crate) async fn replay_alone(
         Ok(stage) => stage.replay(scenario).await,
         Err(trouble) => Outcome::without_replay(trouble),
     };
-    if let Some(pool) = Arc::into_inner(pool)
+    // What is on the case's own server goes with it.
+    if let Seat::Lent(_) = seat
+        && let Some(pool) = Arc::into_inner(pool)
         && let Err(error) = pool.close().await
     {
         // What went wrong first says more.
@@ -322,7 +350,8 @@ impl Replay<'_> {
         session: SessionIndex,
         sql: &SqlText,
     ) -> Result<Vec<Answered>, Trouble> {
-        let ended = match self.run(session, None, sql).await {
+        let sending = Sending::Statements(sql.clone());
+        let ended = match self.run(session, None, &sending, Reply::Awaited).await {
             Ok(()) => self.await_end(session).await,
             Err(halt) => Err(halt),
         };

@@ -22,8 +22,14 @@ mod run;
 mod settle;
 mod trouble;
 
+pub(crate) use blocking::{SeenBlocker, Sighting, Standing, standings};
+pub(crate) use cast::Cast;
 pub use event::{CaseId, RunEvent};
 pub use fleet::{Fleet, Start, Starting};
+pub(crate) use observer::Observer;
 pub use options::ReplayOptions;
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
+pub(crate) use replay::{names_a_signal, names_a_timeout};
 pub use run::{Judge, RunOptions, replay, run};
+pub(crate) use settle::{FIRST_LOOK, LOOKS_APART, pause_for};
+pub(crate) use trouble::tell;

@@ -1,11 +1,11 @@
 //! Cases that have a server of their own.
 
-use super::case::replay_alone;
+use super::case::{Seat, replay_alone};
 use super::failure::failure;
 use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
-use crate::scenario::{Diagnostic, Scenario, Span, SqlText};
+use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
 use crate::server::{Reach, Recipe, StartError};
 
 /// Words of SQL whose outcome depends on all transactions of the server.
@@ -18,11 +18,12 @@ const ALL_TRANSACTIONS: [&str; 6] = [
     "backend_xmin",
 ];
 
-/// Whether a scenario is replayed on a server of its own: where it says so, and where Lockstep can
-/// start one for what is only right when nothing else runs on the server. What VACUUM may remove or
-/// freeze depends on the oldest transaction of the whole server, through the snapshots of the
-/// case's own sessions, and a snapshot that is shown names all transactions of the server;
-/// everything else that cases do they do in databases of their own.
+/// Whether a scenario is replayed on a server of its own: where it says so or restarts the server,
+/// and where Lockstep can start one for what is only right when nothing else runs on the server.
+/// What VACUUM may remove or freeze depends on the oldest transaction of the whole server, through
+/// the snapshots of the case's own sessions, a snapshot that is shown names all transactions of the
+/// server, and the identifiers of prepared transactions are the
+/// server's; everything else that cases do they do in databases of their own.
 pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
     let looks_at_all = |sql: &SqlText| {
         sql.text
@@ -33,7 +34,16 @@ pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
                     .any(|name| word.eq_ignore_ascii_case(name))
             })
     };
-    scenario.own_server.is_some() || (recipe.is_some() && scenario.all_sql().any(looks_at_all))
+    let is_shared = |sql: &SqlText| looks_at_all(sql) || prepares_transaction(&sql.text);
+    scenario.own_server.is_some()
+        || restarts(scenario)
+        || (recipe.is_some() && scenario.all_sql().any(is_shared))
+}
+
+/// Whether a scenario stops its server and starts it again.
+fn restarts(scenario: &Scenario) -> bool {
+    let is_restart = |step: &Step| matches!(step.action, Action::Restart(_));
+    scenario.steps.iter().any(is_restart)
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
@@ -51,23 +61,21 @@ pub(crate) async fn replay_apart(
         .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
-    let server = match recipe.start(&settings).await {
+    let started = if restarts(scenario) {
+        recipe.start_restartable(&settings).await
+    } else {
+        recipe.start(&settings).await
+    };
+    let mut server = match started {
         Ok(server) => server,
         Err(error) => return Outcome::without_replay(refused(scenario, &error)),
     };
     let reach = if own.is_some() {
         Reach::Server
     } else {
-        Reach::Database
+        Reach::Alone
     };
-    let mut outcome = replay_alone(
-        scenario,
-        server.endpoint(),
-        server.scripted_endpoint(),
-        reach,
-        options,
-    )
-    .await;
+    let mut outcome = replay_alone(scenario, Seat::Own(&mut server, reach), options).await;
     if let Some(Trouble::Server(what)) = &mut outcome.trouble {
         *what = failure(&server, what).await;
     }

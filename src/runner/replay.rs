@@ -7,13 +7,13 @@ use tokio::time::Instant;
 
 use super::alias::Alias;
 use super::cast::Cast;
-use super::live::{Answered, LiveSession};
+use super::live::{Answered, LiveSession, Obstacle};
 use super::locks::LockView;
 use super::observer::Observer;
 use super::trouble::HEEDS_WITHIN;
-use crate::scenario::{Action, Scenario, Sending, SessionIndex, SqlText, Step};
+use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Step};
 use crate::transcript::{Event, EventKind, Transcript};
-use crate::wire::{Closing, Incoming, Receiver, SendError, Sender};
+use crate::wire::{Closing, Incoming, Receiver, Sender};
 
 /// Something that came from the server, and for which session.
 pub(crate) type Arrival = (SessionIndex, Incoming);
@@ -25,8 +25,8 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
-    /// A session's statement cannot be sent.
-    Send(SessionIndex, SendError),
+    /// A session does not go on: what it has to send cannot be sent.
+    Session(SessionIndex, Obstacle),
     /// A session's answer cannot be taken in.
     Answer(SessionIndex, Closing),
     /// The observer's connection failed.
@@ -98,7 +98,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
         self.cast.enter(session, sender.pid());
         self.transcript.backends.push((sender.pid(), session));
-        self.live[session.0] = Some(LiveSession::new(sender));
+        self.live[session.0] = Some(LiveSession::new(sender, None));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
         tokio::spawn(async move {
@@ -173,7 +173,9 @@ impl<'a> Replay<'a> {
             Action::Say(_) => Ok(()),
             Action::WaitFor(session) => self.await_end(*session).await,
             Action::Send {
-                session, sending, ..
+                session,
+                sending,
+                reply,
             } => {
                 self.await_end(*session).await?;
                 self.push(
@@ -183,10 +185,7 @@ impl<'a> Replay<'a> {
                         sending: sending.clone(),
                     },
                 );
-                match sending {
-                    Sending::Statements(sql) => self.run(*session, Some(at), sql).await,
-                    _ => unreachable!("the loader gives no other kind yet"),
-                }
+                self.run(*session, Some(at), sending, *reply).await
             }
             Action::Check(sql) => {
                 self.push(
@@ -196,24 +195,27 @@ impl<'a> Replay<'a> {
                     },
                 );
                 let outside = self.outside();
-                self.run(outside, Some(at), sql).await?;
+                let sending = Sending::Statements(sql.clone());
+                self.run(outside, Some(at), &sending, Reply::Awaited)
+                    .await?;
                 self.await_end(outside).await
             }
             _ => unreachable!("the loader gives no other kind yet"),
         }
     }
 
-    /// Runs SQL in a session until it has ended or is proven to wait, and reports.
+    /// Has a session send something, until it is answered or proven to wait, and reports.
     pub(crate) async fn run(
         &mut self,
         session: SessionIndex,
         step: Option<usize>,
-        sql: &SqlText,
+        sending: &Sending,
+        reply: Reply,
     ) -> Result<(), Halt> {
         if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sql)
+            live.begin(step, sending, reply)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         let settled = self.settle(self.deadline()).await?;
         self.report(Some(session), settled);
@@ -288,7 +290,7 @@ impl<'a> Replay<'a> {
         if let Some(live) = &mut self.live[session.0] {
             live.receive(incoming)
                 .await
-                .map_err(|error| Halt::Send(session, error))?;
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
         Ok(())
     }
@@ -310,14 +312,15 @@ impl<'a> Replay<'a> {
 
 /// Whether SQL may make a backend end what it does. Where that is in a function, the set-up names
 /// it.
-fn names_a_signal(text: &str) -> bool {
+pub(crate) fn names_a_signal(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["pg_cancel_backend", "pg_terminate_backend"]
         .iter()
         .any(|function| text.contains(function))
 }
 
-fn names_a_timeout(text: &str) -> bool {
+/// Whether SQL sets one of the server's timeouts, which may end a wait without a step that ends it.
+pub(crate) fn names_a_timeout(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.match_indices("_timeout")
         .any(|(at, _)| !text[..at].ends_with("deadlock"))

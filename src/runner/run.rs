@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::case::{Stage, prepare, replay_alone};
+use super::case::{Seat, Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
 use super::failure::{Fate, failure, fate, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
@@ -330,8 +330,7 @@ pub async fn replay(
     if is_apart(scenario, recipe.as_ref()) {
         return replay_apart(scenario, recipe.as_ref(), options).await;
     }
-    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let mut outcome = replay_alone(scenario, endpoint, scripted, Reach::Database, options).await;
+    let mut outcome = replay_alone(scenario, Seat::Lent(server), options).await;
     if let Some(Trouble::Server(what)) = &mut outcome.trouble {
         *what = failure(server, what).await;
     }

@@ -11,10 +11,10 @@ use crate::scenario::Blocker;
 use crate::scenario::SessionIndex;
 
 /// How long a statement may run before the first look at it. Most statements answer sooner.
-const FIRST_LOOK: Duration = Duration::from_micros(200);
+pub(crate) const FIRST_LOOK: Duration = Duration::from_micros(200);
 
 /// How far apart looks may come to be while a statement runs for long.
-const LOOKS_APART: Duration = Duration::from_millis(20);
+pub(crate) const LOOKS_APART: Duration = Duration::from_millis(20);
 
 /// What is known of the sessions in flight once all have settled: whom each waits for.
 pub(crate) type Settled = Vec<(SessionIndex, Vec<Blocker>)>;
@@ -104,7 +104,7 @@ impl Replay<'_> {
 }
 
 /// Tokio's timer counts whole milliseconds; the first looks come sooner.
-async fn pause_for(pause: Duration) {
+pub(crate) async fn pause_for(pause: Duration) {
     if pause < Duration::from_millis(2) {
         // The thread may outlive an answer that comes first, by less than the pause.
         let _ = tokio::task::spawn_blocking(move || std::thread::sleep(pause)).await;

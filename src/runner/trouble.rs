@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::blocking::SeenBlocker;
 use super::case::within_limit;
-use super::live::LiveSession;
+use super::live::{LiveSession, Obstacle};
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
@@ -54,6 +54,9 @@ struct Explanation {
 impl Replay<'_> {
     /// Stops what still runs, and tells why the replay halted at a place in the scenario.
     pub(crate) async fn trouble(&mut self, halt: Halt, span: Span, place: Place) -> Trouble {
+        if let Halt::Session(_, obstacle @ Obstacle::Prelude(_)) = halt {
+            return Trouble::Server(format!("failed to {obstacle}"));
+        }
         let explanation = match within_limit(self.explain(halt, place)).await {
             Ok(Ok(explanation)) => explanation,
             Ok(Err(error)) => return Trouble::Server(tell(&error)),
@@ -94,8 +97,8 @@ impl Replay<'_> {
                     help: Some(place.way_out().to_owned()),
                 }
             }
-            Halt::Send(session, error) => Explanation {
-                message: format!("failed to {error}"),
+            Halt::Session(session, obstacle) => Explanation {
+                message: format!("failed to {obstacle}"),
                 label: format!("the statement of {}", self.name(session)),
                 help: None,
             },

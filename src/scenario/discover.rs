@@ -38,7 +38,20 @@ pub struct DiscoverError {
 /// # Ok::<(), scenario::DiscoverError>(())
 /// ```
 pub fn discover<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, DiscoverError> {
-    let mut walk = Walk::default();
+    discover_where(paths, is_scenario)
+}
+
+/// The same for files of another kind: those that a path is enough to tell.
+pub(crate) fn discover_where<P: AsRef<Path>>(
+    paths: &[P],
+    is_wanted: fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, DiscoverError> {
+    let mut walk = Walk {
+        is_wanted,
+        found: Vec::new(),
+        seen: HashSet::new(),
+        folders: HashSet::new(),
+    };
     for path in paths {
         let path = path.as_ref();
         if metadata(path)?.is_dir() {
@@ -50,8 +63,8 @@ pub fn discover<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, DiscoverErr
     Ok(walk.found)
 }
 
-#[derive(Default)]
 struct Walk {
+    is_wanted: fn(&Path) -> bool,
     found: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
     /// Folders by their real path, so that a link to a folder above ends.
@@ -95,7 +108,7 @@ impl Walk {
                 if !hidden && !skipped {
                     self.folder(&path)?;
                 }
-            } else if !hidden && is_scenario(&path) {
+            } else if !hidden && (self.is_wanted)(&path) {
                 self.file(path);
             }
         }

@@ -10,11 +10,13 @@ mod sql;
 mod virtual_time;
 
 pub use diagnostic::Diagnostic;
+pub(crate) use discover::discover_where;
 pub use discover::{DiscoverError, discover};
 pub use load::{
     LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SERVER_SETTINGS,
     SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
+pub(crate) use load::{Mistake, Mistakes, suggestion};
 pub use model::{
     Action, Blocker, Bound, Claim, Expect, Expectation, ExpectedError, ExpectedRows, Isolation,
     OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario,
@@ -22,6 +24,6 @@ pub use model::{
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
-pub(crate) use sql::token_at;
-pub use sql::{SplitProblem, SplitProblemKind, Statement, split};
+pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};
+pub(crate) use sql::{prepares_transaction, token_at};
 pub use virtual_time::VirtualTime;

@@ -1,5 +1,6 @@
 //! Text of a scenario file, and where each piece of it stands.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,7 +40,9 @@ pub struct SqlText {
     /// The whole scalar in the file.
     pub span: Span,
     /// Pairs of an offset in `text` and the offset in the file where that byte stands, ascending;
-    /// between two pairs both sides advance together.
+    /// between two pairs both sides advance together. Two pairs with one offset in `text` begin a
+    /// value of the matrix: all of it stands between the two places in the file, where its
+    /// `${name}` is written.
     pub origins: Vec<(usize, usize)>,
 }
 
@@ -49,9 +52,26 @@ impl SqlText {
     #[must_use]
     pub fn origin(&self, offset: usize) -> usize {
         let at = self.origins.partition_point(|(text, _)| *text <= offset);
-        match at.checked_sub(1).map(|i| self.origins[i]) {
-            Some((text, file)) => file + (offset - text),
-            None => self.span.start,
+        match &self.origins[..at] {
+            [.., (other, start), (text, _)] if other == text => *start,
+            [.., (text, file)] => file + (offset - text),
+            [] => self.span.start,
+        }
+    }
+
+    /// The place in the file of a piece of the text. A piece of a value of the matrix stands where
+    /// its `${name}` is written; an empty piece is taken for one byte.
+    #[must_use]
+    pub fn place(&self, piece: Range<usize>) -> Span {
+        let last = piece.end.max(piece.start + 1) - 1;
+        let at = self.origins.partition_point(|(text, _)| *text <= last);
+        let end = match &self.origins[..at] {
+            [.., (other, _), (text, end)] if other == text => *end,
+            _ => self.origin(last) + 1,
+        };
+        Span {
+            start: self.origin(piece.start),
+            end,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn start(
 mod containers {
     use std::time::Duration;
 
-    use super::super::container::{self, ContainerError, ContainerErrorKind, Engine};
+    use super::super::container::{self, ContainerError, ContainerErrorKind, Data, Engine};
     use super::super::embedded;
     use super::super::progress::Choice;
     use super::{Environment, Pin, Progress, Server};
@@ -64,7 +64,7 @@ mod containers {
             why: image,
             is_surprising: false,
         }));
-        container::start(&engine, pin, &[], report)
+        container::start(&engine, pin, &[], Data::InMemory, report)
             .await
             .map(Server::Container)
             .map_err(|error| embedded_since(&error))

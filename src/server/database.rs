@@ -21,9 +21,11 @@ const CONFINED_CREATEROLE: i32 = 160_000;
 pub enum Reach {
     /// Nothing: others use the same server.
     Database,
+    /// Nothing, though the server is the case's own, so that its settings are meant for the case.
+    Alone,
     /// Create databases and, where such a role is confined to the roles it has made (PostgreSQL 16
     /// and later), roles. Before 16 it could give itself the right to run programs. The server
-    /// must be the case's own.
+    /// must be the case's own, as with [`Reach::Alone`].
     Server,
 }
 
@@ -123,11 +125,15 @@ impl Databases {
             .await
             .map_err(failed(what))?;
         let (version, durable): (i32, bool) = (row.get(0), row.get(2));
+        let settings = match reach {
+            Reach::Database => settings::missing(&clerk).await.map_err(failed(what))?,
+            Reach::Alone | Reach::Server => Vec::new(),
+        };
         let databases = Self {
             endpoint: endpoint.clone(),
             scripted: scripted.clone(),
             reach,
-            settings: settings::missing(&clerk).await.map_err(failed(what))?,
+            settings,
             maker,
             remover,
             clerk,
@@ -192,7 +198,7 @@ impl Databases {
         if self.is_superuser {
             role.user.clone_from(&name);
             let rights = match self.reach {
-                Reach::Database => "",
+                Reach::Database | Reach::Alone => "",
                 Reach::Server if self.version >= CONFINED_CREATEROLE => "CREATEDB CREATEROLE",
                 Reach::Server => "CREATEDB",
             };

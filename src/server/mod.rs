@@ -36,6 +36,6 @@ pub use progress::{Choice, Progress};
 pub use provider::{Environment, ParseProviderError, Provider, StartError, start};
 pub use recipe::Recipe;
 pub use release::{ParseReleaseError, Release};
-pub use running::Server;
+pub use running::{RestartError, Server};
 pub(crate) use tls::TlsToHost;
 pub use tls::{Tls, TlsError, TlsFiles, Verification};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::auto;
 #[cfg(feature = "container")]
-use super::container::{self, ContainerError, Engine};
+use super::container::{self, ContainerError, Data, Engine};
 use super::embedded;
 use super::external::{self, ConnectionUrl, ExternalError, WantedRelease, redact};
 use super::local::{Local, LocalError};
@@ -172,7 +172,7 @@ pub async fn start(
         Provider::Container => {
             let engine = Engine::find(environment.docker_host.as_deref(), ENGINE_LIMIT).await?;
             Ok(Server::Container(
-                container::start(&engine, pin, &[], report).await?,
+                container::start(&engine, pin, &[], Data::InMemory, report).await?,
             ))
         }
         Provider::Embedded => start_embedded(pin, &environment.embedded, report).await,

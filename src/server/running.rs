@@ -7,6 +7,23 @@ use super::endpoint::Endpoint;
 use super::external;
 use super::recipe::{Kind, Recipe};
 use super::release::Release;
+use crate::scenario::Shutdown;
+
+/// Why a server was not restarted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestartError {
+    /// The container did not do it.
+    #[cfg(feature = "container")]
+    #[error(transparent)]
+    Container(#[from] container::ContainerError),
+    /// The server did not do it.
+    #[error(transparent)]
+    Embedded(#[from] embedded::ServerError),
+    /// The server is somebody else's.
+    #[error("an external server cannot be restarted")]
+    External,
+}
 
 /// A running server, whoever provides it. It ends when it is stopped or dropped.
 #[derive(Debug)]
@@ -92,6 +109,24 @@ impl Server {
             Self::Container(_) => None,
             Self::Embedded(server) => Some(server.last_words()),
             Self::External(_) => None,
+        }
+    }
+
+    /// Shuts the server down and starts it again, on the same data. Returns when it takes
+    /// connections again, after recovery if it needs any; the endpoints may have changed then. Only
+    /// a server from [`Recipe::start_restartable`] keeps all committed work in a
+    /// [`Shutdown::Immediate`].
+    ///
+    /// # Errors
+    ///
+    /// The server does not shut down, or not start again: its last words. One that somebody else
+    /// runs is not Lockstep's to restart.
+    pub async fn restart(&mut self, how: Shutdown) -> Result<(), RestartError> {
+        match self {
+            #[cfg(feature = "container")]
+            Self::Container(server) => Ok(server.restart(how).await?),
+            Self::Embedded(server) => Ok(server.restart(how).await?),
+            Self::External(_) => Err(RestartError::External),
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::error::{SnapshotError, SnapshotErrorKind};
 use super::format::Snapshot;
 use super::header::Header;
-use super::layout::{ACCEPTED, PENDING, file_name, relative};
+use super::layout::{ACCEPTED, PENDING, relative};
 use super::plan::{Knowledge, Known, Planned, Shelf, Variant};
 use super::variant::Majors;
 use super::walk;
@@ -28,17 +28,8 @@ pub(super) struct CaseFiles<'a> {
 }
 
 impl<'a> CaseFiles<'a> {
-    /// Looks for the files of a case. Their contents are not read.
+    /// Looks for the files of a case, by the first part of their names. Their contents are not read.
     pub(super) fn find(
-        directory: &'a Path,
-        folder: &Path,
-        case: &str,
-    ) -> Result<Self, SnapshotError> {
-        Self::with_stem(directory, folder, file_name(case))
-    }
-
-    /// The same for the first part of the files' names.
-    pub(super) fn with_stem(
         directory: &'a Path,
         folder: &Path,
         stem: String,

@@ -13,7 +13,7 @@ pub struct Header {
     pub source: String,
     /// The name of the scenario: `queue/two-workers`.
     pub scenario: String,
-    /// The name of the case.
+    /// The name of the case, and which outcomes it had where these were not the first ones.
     pub case: String,
     /// The releases it was seen on by the time it was accepted, such as `18.6`.
     pub releases: Vec<String>,
@@ -147,7 +147,7 @@ fn is_bare(value: &str) -> bool {
             character.is_alphanumeric()
                 || matches!(
                     character,
-                    ' ' | '/' | '_' | '-' | '.' | '=' | '+' | '(' | ')' | '<' | '>' | '@'
+                    ' ' | '/' | '_' | '-' | '.' | '=' | '+' | '(' | ')' | '<' | '>' | '@' | '~'
                 )
         })
         && !words.contains(&value.to_ascii_lowercase().as_str())

@@ -23,12 +23,19 @@
 //! - The header lists the releases that were seen to behave so by the time the file was accepted.
 //!   A run that passes changes no file.
 //!
+//! # Steps that may end in several ways
+//!
+//! A step with `one_of` makes the transcript a matter of which outcome came. Where it was another
+//! than the first, the case has a snapshot of its own for that: its name is followed by the numbers
+//! of the outcomes, one for each such step, as in `default~2-1.snap`. As the scenario allows them, a
+//! run on which there is no snapshot for other outcomes passes, and proposes one.
+//!
 //! # Reviewing with `cargo insta`
 //!
 //! `cargo insta accept` puts a pending file in the place of the accepted one, and cannot join,
 //! split or remove others. Where that leaves an old variant in the way, the next run proposes what
 //! is missing, and tells of variants that change nothing.
-//!//!
+//!
 //! cargo-insta (1.49 was tried) asks Cargo for a package and walks its folder, so:
 //!
 //! - where `snapshots/` lies in the folder of a Cargo package, `cargo insta review` there, or
@@ -47,6 +54,7 @@ mod files;
 mod format;
 mod header;
 mod layout;
+mod outcomes;
 mod plan;
 mod store;
 mod unused;

@@ -8,6 +8,7 @@ use super::files::{CaseFiles, read, shown};
 use super::format::Snapshot;
 use super::header::Header;
 use super::layout::{Layout, resolve};
+use super::outcomes;
 use super::plan::Known;
 use super::walk;
 use crate::server::{Pins, Release};
@@ -28,8 +29,19 @@ pub struct SnapshotKey<'a> {
     pub scenario: &'a Path,
     /// The name of the case.
     pub case: &'a str,
+    /// Of each step that may end in several ways the number, counted from 1, of the outcome that
+    /// came.
+    pub outcomes: &'a [usize],
     /// The release it ran on.
     pub release: Release,
+}
+
+impl SnapshotKey<'_> {
+    /// Whether each outcome was the first of those that are allowed.
+    #[must_use]
+    pub fn is_of_first_outcomes(&self) -> bool {
+        outcomes::are_first(self.outcomes)
+    }
 }
 
 /// How an observed text compares with the accepted one.
@@ -95,11 +107,11 @@ pub enum Change {
 /// let scenario = Path::new("scenarios/two-workers.yaml");
 /// let store = Store::new(project.path(), Mode::Propose);
 /// let release = Release { major: 18, minor: 6 };
-/// let key = SnapshotKey { scenario, case: "default", release };
+/// let key = SnapshotKey { scenario, case: "default", outcomes: &[], release };
 ///
 /// assert_eq!(store.compare(key, "COMMIT\n")?, Comparison::Missing);
 /// let seen = Observed { release, text: "COMMIT\n", redacted: &[] };
-/// store.propose(scenario, "default", &[seen])?;
+/// store.propose(scenario, "default", &[], &[seen])?;
 /// store.accept(&[scenario])?;
 /// assert_eq!(store.compare(key, "COMMIT\n")?, Comparison::Same);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -149,7 +161,9 @@ impl Store {
     /// When the snapshot cannot be read, or two variants hold for the release.
     pub fn compare(&self, key: SnapshotKey<'_>, text: &str) -> Result<Comparison, SnapshotError> {
         let major = key.release.major;
-        let shelf = self.case(key.scenario, key.case)?.read_for(major)?;
+        let shelf = self
+            .case(key.scenario, key.case, key.outcomes)?
+            .read_for(major)?;
         Ok(match shelf.text_of(major) {
             None => Comparison::Missing,
             Some(accepted) if accepted == text => Comparison::Same,
@@ -159,7 +173,7 @@ impl Store {
         })
     }
 
-    /// Makes the pending files of a case fit what releases gave, and returns their paths. What is
+    /// Makes the pending files of a case that had these outcomes fit what releases gave, and returns their paths. What is
     /// pending for releases that were not observed stays; what is for those that were, and now
     /// behave as accepted, goes. Nothing happens in [`Mode::ReadOnly`].
     ///
@@ -173,12 +187,13 @@ impl Store {
         &self,
         scenario: &Path,
         case: &str,
+        outcomes: &[usize],
         observed: &[Observed<'_>],
     ) -> Result<Vec<PathBuf>, SnapshotError> {
         if self.mode == Mode::ReadOnly {
             return Ok(Vec::new());
         }
-        let files = self.case(scenario, case)?;
+        let files = self.case(scenario, case, outcomes)?;
         let mut seen = files.read_pending_as_far_as_possible();
         // Of several minors of a major the newest stands for it.
         let mut observed = observed.to_vec();
@@ -196,7 +211,7 @@ impl Store {
         let of = Header {
             source: layout.source,
             scenario: layout.name,
-            case: case.to_owned(),
+            case: case.to_owned() + &outcomes::suffix(outcomes),
             ..Header::default()
         };
         let written = files.replace_pending(&proposals, &of)?;
@@ -241,7 +256,7 @@ impl Store {
             .collect();
         let mut accepted = Vec::new();
         for (folder, stem) in cases {
-            let files = CaseFiles::with_stem(&self.directory, folder, stem)?;
+            let files = CaseFiles::find(&self.directory, folder, stem)?;
             self.accept_case(&files, &mut accepted)?;
         }
         Ok(accepted)
@@ -299,8 +314,14 @@ impl Store {
         Ok(())
     }
 
-    fn case(&self, scenario: &Path, case: &str) -> Result<CaseFiles<'_>, SnapshotError> {
-        CaseFiles::find(&self.directory, &self.layout(scenario).folder, case)
+    fn case(
+        &self,
+        scenario: &Path,
+        case: &str,
+        outcomes: &[usize],
+    ) -> Result<CaseFiles<'_>, SnapshotError> {
+        let folder = self.layout(scenario).folder;
+        CaseFiles::find(&self.directory, &folder, outcomes::stem(case, outcomes))
     }
 
     /// Lockstep's snapshots in a folder and below it, accepted and pending, in order.

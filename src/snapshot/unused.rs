@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::{SnapshotError, SnapshotErrorKind};
 use super::files::CaseFiles;
 use super::layout::{SNAPSHOTS, file_name};
+use super::outcomes::own_stem;
 use super::plan::{Knowledge, Shelf};
 use super::store::Store;
 use super::walk;
@@ -18,6 +19,8 @@ pub struct UsedCase<'a> {
     pub scenario: &'a Path,
     /// The name of the case.
     pub case: &'a str,
+    /// Of each step that may end in several ways how many outcomes are allowed.
+    pub outcomes: &'a [usize],
     /// Whether it is meaningful on some release of a major version.
     pub runs_on: &'a dyn Fn(u32) -> bool,
 }
@@ -64,22 +67,23 @@ impl Store {
             })
             .collect();
         let mut unused = BTreeSet::new();
-        let mut with_variants = BTreeSet::new();
+        let mut with_variants = BTreeMap::new();
         for root in roots {
             for file in self.ours_under(root)? {
                 let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
                 let stem = walk::case_stem(&file).unwrap_or_default().to_owned();
                 let place = (folder, stem);
-                if !used.contains_key(&place) {
+                let Some(case) = case_of(&used, &place) else {
                     unused.insert((file, WhyUnused::NoCase));
-                } else if walk::stem(&file).is_some_and(|stem| stem.contains('@')) {
-                    with_variants.insert(place);
+                    continue;
+                };
+                if walk::stem(&file).is_some_and(|stem| stem.contains('@')) {
+                    with_variants.insert(place, case);
                 }
             }
         }
-        for place in with_variants {
-            let case = used[&place];
-            unused.extend(self.unused_variants(&place.0, case)?);
+        for ((folder, stem), case) in with_variants {
+            unused.extend(self.unused_variants(&folder, stem, case)?);
         }
         Ok(unused
             .into_iter()
@@ -93,9 +97,10 @@ impl Store {
     fn unused_variants(
         &self,
         folder: &Path,
+        stem: String,
         case: &UsedCase<'_>,
     ) -> Result<Vec<(PathBuf, WhyUnused)>, SnapshotError> {
-        let files = CaseFiles::find(self.directory(), folder, case.case)?;
+        let files = CaseFiles::find(self.directory(), folder, stem)?;
         let mut shelf: Shelf = files.read_accepted(&Knowledge::new())?;
         let mut unused = Vec::new();
         shelf.variants.retain(|variant| {
@@ -132,4 +137,19 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// The case that files of a folder belong to, by the first part of their names: to one that had the
+/// first outcomes, or others that are allowed.
+fn case_of<'u, 'a>(
+    used: &BTreeMap<(PathBuf, String), &'u UsedCase<'a>>,
+    place: &(PathBuf, String),
+) -> Option<&'u UsedCase<'a>> {
+    used.get(place).copied().or_else(|| {
+        let (folder, stem) = place;
+        let in_folder = used.iter().filter(|((of, _), _)| of == folder);
+        let mut owners = in_folder
+            .filter(|((_, own), case)| own_stem(stem, case.outcomes) == Some(own.as_str()));
+        owners.next().map(|(_, case)| *case)
+    })
 }

@@ -4,6 +4,7 @@ mod answer;
 mod event;
 pub mod json;
 pub mod psql;
+mod sent;
 mod text;
 mod time;
 mod volatile;

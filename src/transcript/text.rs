@@ -1,12 +1,15 @@
 //! The text of a transcript: blocks that read like psql, and the runner's own lines, which begin
 //! with `-- `.
 
+use std::collections::HashMap;
+
 use super::answer::Answer;
 use super::event::{Event, EventKind, Transcript};
 use super::psql;
+use super::sent;
 use super::time;
 use super::volatile::{Replaced, Volatile};
-use crate::scenario::{Blocker, SessionIndex, Shutdown};
+use crate::scenario::{Blocker, Sending, SessionIndex, Shutdown};
 
 /// A piece of a transcript's text that stands by itself: a statement with what came at once, a
 /// check, or what came of a statement that had waited.
@@ -102,6 +105,7 @@ impl Transcript {
         let mut writer = Writer {
             names: &self.sessions,
             volatile: Volatile::of(self),
+            copying: HashMap::new(),
             blocks: Vec::new(),
         };
         for event in &self.events {
@@ -145,6 +149,8 @@ impl OpenBlock {
 struct Writer<'a> {
     names: &'a [String],
     volatile: Volatile<'a>,
+    /// The data of each session's last COPY, as it is shown when the server asks for it.
+    copying: HashMap<SessionIndex, String>,
     blocks: Vec<OpenBlock>,
 }
 
@@ -153,14 +159,23 @@ impl Writer<'_> {
         let step = event.step;
         match &event.kind {
             EventKind::Sent { session, sending } => {
-                let sql: Vec<&str> = sending.sql().iter().map(|sql| sql.text.as_str()).collect();
-                let sql = sql.join("\n");
-                let prompt = format!("{}> ", self.name(*session));
-                let indent = " ".repeat(psql::display_width(&prompt));
-                self.open(step, Some(*session), with_prefixes(&sql, &prompt, &indent));
+                let lines = sent::lines(self.name(*session), sending);
+                if let Sending::Copy {
+                    sql: Some(_),
+                    data,
+                    more,
+                } = sending
+                {
+                    self.copying.insert(*session, sent::rows(&data.text, *more));
+                }
+                self.open(step, Some(*session), lines);
             }
             EventKind::Checked { sql } => {
-                self.open(step, None, with_prefixes(sql, "-- check: ", "--        "));
+                self.open(
+                    step,
+                    None,
+                    sent::with_prefixes(sql, "-- check: ", "--        "),
+                );
             }
             EventKind::Answered {
                 session,
@@ -225,28 +240,36 @@ impl Writer<'_> {
         answers: &[Answer],
     ) {
         let actor = session.map_or("the observer", |session| self.name(session));
-        let closed = answers
-            .contains(&Answer::ConnectionLost)
-            .then(|| format!("-- the connection of {actor} is closed\n"));
-        let unanswered = format!("-- the connection of {actor} is lost before an answer\n");
+        let remark = answers.iter().find_map(|answer| match answer {
+            Answer::ConnectionLost => Some(format!("-- the connection of {actor} is closed\n")),
+            Answer::ReplyLost => Some(format!(
+                "-- the connection of {actor} is lost before an answer\n"
+            )),
+            Answer::Skipped => Some("-- not run: the pipeline is aborted\n".to_owned()),
+            _ => None,
+        });
         // It opens a block only if something else was reported since the statement.
         let opening = format!("-- {actor} answers\n");
         let named = self.volatile.answers(answers);
-        let text = psql::render_with(statement, &named, &|pid| self.volatile.backend(pid));
-        let block = self.current(step, session, &opening);
-        // Only a table ends in an empty line; what COPY sends may, too, but that is data.
-        match text.strip_suffix("\n\n") {
-            Some(above) if ends_with_table(answers) => {
-                block.push(&format!("{above}\n"));
-                block.owes_empty_line = true;
+        let asks_for_data = |answer: &Answer| *answer == Answer::CopyIn;
+        for (number, answers) in named.split(asks_for_data).enumerate() {
+            let text = psql::render_with(statement, answers, &|pid| self.volatile.backend(pid));
+            let data = session
+                .filter(|_| number > 0)
+                .and_then(|session| self.copying.remove(&session));
+            let block = self.current(step, session, &opening);
+            block.push(&data.unwrap_or_default());
+            // Only a table ends in an empty line; what COPY sends may, too, but that is data.
+            match text.strip_suffix("\n\n") {
+                Some(above) if ends_with_table(answers) => {
+                    block.push(&format!("{above}\n"));
+                    block.owes_empty_line = true;
+                }
+                _ => block.push(&text),
             }
-            _ => block.push(&text),
         }
-        if let Some(line) = closed {
-            block.push(&line);
-        }
-        if answers.contains(&Answer::ReplyLost) {
-            block.push(&unanswered);
+        if let Some(remark) = remark {
+            self.current(step, session, &opening).push(&remark);
         }
     }
 
@@ -312,24 +335,6 @@ impl Writer<'_> {
             .get(session.0)
             .map_or("the observer", String::as_str)
     }
-}
-
-/// SQL as written, without the white space at its end; the first line behind one prefix and the
-/// other lines behind another. An empty line does not get white space at its end.
-fn with_prefixes(sql: &str, first: &str, other: &str) -> String {
-    let mut out = String::from(first);
-    for (number, line) in sql.trim_end().split('\n').enumerate() {
-        if number > 0 {
-            out.push_str(if line.is_empty() {
-                other.trim_end()
-            } else {
-                other
-            });
-        }
-        out.push_str(line);
-        out.push('\n');
-    }
-    out
 }
 
 /// Whether a table is the last thing psql prints for these answers. A notice never is, if there is

@@ -106,7 +106,20 @@ impl Decoder {
                     None => Answer::Command(tag),
                 }
             }
+            // There would be more rows; no tag says how many there were.
+            Message::PortalSuspended => match self.rows.take() {
+                Some(rows) => Answer::Rows(rows),
+                None => return Ok(None),
+            },
             Message::EmptyQueryResponse => Answer::Empty,
+            Message::ParseComplete => Answer::Prepared,
+            Message::NoData => {
+                self.rows = None;
+                return Ok(None);
+            }
+            Message::BindComplete | Message::CloseComplete | Message::ParameterDescription(_) => {
+                return Ok(None);
+            }
             Message::ErrorResponse(body) => {
                 // Rows before the error never reach a client that waits for the result.
                 self.rows = None;
@@ -142,7 +155,7 @@ impl Decoder {
             }
             _ => {
                 return Err(Closing::Malformed(
-                    "a message that no simple query is answered with".to_owned(),
+                    "a message that no statement is answered with".to_owned(),
                 ));
             }
         };

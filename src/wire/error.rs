@@ -79,6 +79,12 @@ pub enum SendError {
         /// The length of the text or the data, in bytes.
         length: usize,
     },
+    /// The protocol cannot count so many parameters; nothing was sent.
+    #[error("send {count} parameters: the protocol allows for 65535")]
+    TooManyParameters {
+        /// How many there are.
+        count: usize,
+    },
     /// The connection is gone. What the server said before it went is still to be received.
     #[error("send to the server")]
     Io(#[source] io::Error),

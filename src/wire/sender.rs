@@ -25,7 +25,7 @@ const MAX_MESSAGE: usize = 1 << 30;
 /// begins, so the stream never goes out of step; whether the server saw it all is not known.
 pub struct Sender {
     stream: WriteHalf,
-    outgoing: BytesMut,
+    pub(super) outgoing: BytesMut,
     receiver: oneshot::Sender<Goodbye>,
     cancel: CancelToken,
 }
@@ -119,7 +119,7 @@ impl Sender {
         sent
     }
 
-    async fn flush(&mut self) -> Result<(), SendError> {
+    pub(super) async fn flush(&mut self) -> Result<(), SendError> {
         self.stream
             .write_all_buf(&mut self.outgoing)
             .await
@@ -136,14 +136,14 @@ impl fmt::Debug for Sender {
     }
 }
 
-fn refuse_nul(text: &str) -> Result<(), SendError> {
+pub(super) fn refuse_nul(text: &str) -> Result<(), SendError> {
     match text.find('\0') {
         Some(offset) => Err(SendError::NulByte { offset }),
         None => Ok(()),
     }
 }
 
-const fn refuse_length(length: usize) -> Result<(), SendError> {
+pub(super) const fn refuse_length(length: usize) -> Result<(), SendError> {
     if length > MAX_MESSAGE - 16 {
         return Err(SendError::TooLong { length });
     }

@@ -13,4 +13,5 @@ mod neighbours;
 mod npm;
 mod prune;
 mod releases;
+mod restart;
 mod start;

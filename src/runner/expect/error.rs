@@ -1,9 +1,9 @@
 //! Errors that were expected and did not come, or came and were not expected.
 
-use super::observed::Answered;
+use super::observed::{Answered, Why};
 use super::unmet::Subject;
 use super::{glob, place};
-use crate::scenario::{Diagnostic, ExpectedError, SourceFile, SqlText, Statement};
+use crate::scenario::{Diagnostic, ExpectedError, SourceFile, Span, SqlText, Statement, split};
 use crate::transcript::ServerMessage;
 
 /// An error of the server that nothing in the scenario expects, at the place in the file where the
@@ -21,12 +21,7 @@ pub fn server_error(
     };
     Diagnostic {
         source: source.clone(),
-        message: format!(
-            "unexpected {} {}: {}",
-            error.severity.as_str(),
-            error.code,
-            error.message
-        ),
+        message: surprise(error),
         span,
         label: error.detail.clone().unwrap_or_default(),
         related: Vec::new(),
@@ -34,86 +29,95 @@ pub fn server_error(
     }
 }
 
-/// What is wrong when a step fails that must not.
-pub(super) fn unexpected(subject: &Subject<'_>) -> Option<Diagnostic> {
-    let expects_error = subject
-        .step
-        .expect
-        .first()
-        .and_then(|wanted| wanted.outcomes.first())
-        .is_some_and(|expect| expect.error.is_some());
-    if expects_error {
-        return None;
-    }
-    if let Some((answered, error)) = subject.observed.error() {
-        return Some(step_error(subject, answered, error));
-    }
-    let lost = subject.observed.connection_lost()?;
-    let source = &subject.scenario.source;
-    let span = subject.sql(lost.part).map_or(subject.step.span, |sql| {
-        place::of_statement(source, sql, lost.statement)
-    });
-    Some(subject.diagnostic(
-        span,
-        "the connection ended unexpectedly".to_owned(),
-        "no answer came to this statement".to_owned(),
-    ))
+fn surprise(error: &ServerMessage) -> String {
+    let severity = error.severity.as_str();
+    format!("unexpected {severity} {}: {}", error.code, error.message)
 }
 
-fn step_error(subject: &Subject<'_>, answered: Answered<'_>, error: &ServerMessage) -> Diagnostic {
-    let source = &subject.scenario.source;
-    let mut diagnostic = match subject.sql(answered.part) {
-        Some(sql) => server_error(source, sql, answered.statement, error),
-        None => subject.diagnostic(
-            subject.step.span,
-            format!(
-                "unexpected {} {}: {}",
-                error.severity.as_str(),
-                error.code,
-                error.message
-            ),
-            error.detail.clone().unwrap_or_default(),
+/// What is wrong when a step fails that must not.
+pub(super) fn unexpected(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let failure = subject.failure()?;
+    let mut diagnostic = match failure.why {
+        Why::Error(error) => step_error(subject, failure.answered, error),
+        Why::Silence => subject.diagnostic(
+            step_place(subject, failure.answered),
+            "the connection ended unexpectedly".to_owned(),
+            "no answer came to this statement".to_owned(),
         ),
     };
     let wanted = format!(
         "if the scenario is to show this error, write `expect: {{ error: \"{}\" }}`",
-        error.code
+        failure.why.code()
     );
-    diagnostic.help = Some(match &error.hint {
+    diagnostic.help = Some(match diagnostic.help {
         Some(hint) => format!("{hint}\n{wanted}"),
         None => wanted,
     });
+    Some(diagnostic)
+}
+
+fn step_error(subject: &Subject<'_>, answered: Answered<'_>, error: &ServerMessage) -> Diagnostic {
+    let source = &subject.scenario.source;
+    if let Some(sql) = subject.sql(answered.part) {
+        return server_error(source, sql, answered.statement, error);
+    }
+    if let Some((name, Some(sql))) = subject.executed()
+        && error.position.is_some()
+        && let Some(statement) = split(&sql.text).ok().and_then(|all| all.into_iter().next())
+    {
+        // The position is one in the text that was prepared, in another step.
+        let mut diagnostic = server_error(source, sql, &statement, error);
+        diagnostic.related.push((name, "executed here".to_owned()));
+        return diagnostic;
+    }
+    let mut diagnostic = subject.diagnostic(
+        step_place(subject, answered),
+        surprise(error),
+        error.detail.clone().unwrap_or_default(),
+    );
+    diagnostic.help.clone_from(&error.hint);
     diagnostic
+}
+
+/// The place of a statement that was sent, or of what stands for it in the step.
+fn step_place(subject: &Subject<'_>, answered: Answered<'_>) -> Span {
+    match (subject.sql(answered.part), subject.executed()) {
+        (Some(sql), _) => place::of_statement(&subject.scenario.source, sql, answered.statement),
+        (None, Some((name, _))) => name,
+        (None, None) => subject.step.span,
+    }
 }
 
 /// What is wrong when a step must fail.
 pub(super) fn expected(subject: &Subject<'_>, expected: &ExpectedError) -> Option<Diagnostic> {
     let wanted = describe(expected);
-    let Some((_, error)) = subject.observed.error() else {
-        let message = if subject.observed.connection_lost().is_some() {
-            format!("expected {wanted}, but the connection ended without a word")
-        } else {
-            format!("expected {wanted}, but the step succeeded")
-        };
-        return Some(subject.diagnostic(expected.span, message, subject.observed.summary()));
+    let Some(failure) = subject.failure() else {
+        return Some(subject.diagnostic(
+            expected.span,
+            format!("expected {wanted}, but the step did not fail"),
+            subject.observed.summary(),
+        ));
     };
-    let code_fits = expected
-        .code
-        .as_ref()
-        .is_none_or(|code| code.eq_ignore_ascii_case(&error.code));
-    let message_fits = expected
-        .message
-        .as_ref()
-        .is_none_or(|pattern| glob::matches(pattern, &error.message));
-    if code_fits && message_fits {
+    let code = expected.code.as_ref();
+    let pattern = expected.message.as_ref();
+    if code.is_none_or(|code| code.eq_ignore_ascii_case(failure.why.code()))
+        && pattern.is_none_or(|pattern| glob::matches(pattern, failure.why.message()))
+    {
         return None;
     }
+    let (got, help) = match failure.why {
+        Why::Error(error) => ("got another error", error.detail.clone()),
+        Why::Silence => (
+            "but the connection ended without a word",
+            Some(format!("of that the code is {}", failure.why.code())),
+        ),
+    };
     let mut diagnostic = subject.diagnostic(
         expected.span,
-        format!("expected {wanted}, got another error"),
+        format!("expected {wanted}, {got}"),
         subject.observed.summary(),
     );
-    diagnostic.help = error.detail.clone();
+    diagnostic.help = help;
     Some(diagnostic)
 }
 
@@ -129,10 +133,12 @@ fn describe(expected: &ExpectedError) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{
-        FILE, command, judge, message, nothing, rows, source, span, spanned, sql,
+        FILE, RELEASE, command, judge, message, nothing, rows, scenario, source, span, spanned,
+        sql, statement,
     };
+    use super::super::{Observed, unmet};
     use super::*;
-    use crate::scenario::{Expect, Span, split};
+    use crate::scenario::{Action, Bound, Expect, Reply, Sending, SessionIndex};
     use crate::transcript::{Answer, Severity};
 
     fn locked() -> ServerMessage {
@@ -191,15 +197,15 @@ mod tests {
             judge(expecting(Some("55P03"), None), &[command("UPDATE 1")]),
             [[
                 "{ code: 55P03 }",
-                "expected error 55P03, but the step succeeded",
+                "expected error 55P03, but the step did not fail",
                 "got `UPDATE 1`"
             ]]
         );
         assert_eq!(
-            judge(expecting(None, None), &[Answer::ConnectionLost]),
+            judge(expecting(Some("55P03"), None), &[Answer::ConnectionLost]),
             [[
                 "{ code: 55P03 }",
-                "expected an error, but the connection ended without a word",
+                "expected error 55P03, but the connection ended without a word",
                 "the connection ended"
             ]]
         );
@@ -261,6 +267,126 @@ mod tests {
                 "no answer came to this statement"
             ]]
         );
+    }
+
+    #[test]
+    fn a_connection_that_ends_can_be_expected() {
+        let lost = [Answer::ConnectionLost];
+        assert!(judge(expecting(Some("08006"), None), &lost).is_empty());
+        // A server that is stopped at once has no time for an error.
+        let warning = message(
+            Severity::Warning,
+            "57P01",
+            "terminating connection due to immediate shutdown command",
+        );
+        let stopped = [Answer::Notice(warning), Answer::ConnectionLost];
+        assert!(judge(expecting(Some("57P01"), None), &stopped).is_empty());
+        assert_eq!(
+            judge(nothing(), &stopped)[0][1],
+            "unexpected WARNING 57P01: terminating connection due to immediate shutdown command"
+        );
+    }
+
+    #[test]
+    fn an_answer_that_nobody_was_to_read_is_no_failure() {
+        for reply in [Reply::Lost, Reply::Unsent] {
+            let mut scenario = scenario(nothing());
+            let Action::Send { reply: of_step, .. } = &mut scenario.steps[0].action else {
+                panic!("a session sends something");
+            };
+            *of_step = reply;
+            let statement = statement();
+            for answers in [
+                [Answer::ReplyLost].as_slice(),
+                &[Answer::ReplyLost, Answer::ConnectionLost],
+            ] {
+                let observed = Observed {
+                    answered: vec![Answered {
+                        part: 0,
+                        statement: &statement,
+                        answers,
+                    }],
+                    ..Observed::default()
+                };
+                let found = unmet(&scenario, &scenario.steps[0], &observed, RELEASE);
+                assert!(found.is_empty(), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_piece_of_a_pipeline_has_a_place_of_its_own() {
+        let mut scenario = scenario(nothing());
+        let piece = |piece: &str| Bound {
+            sql: SqlText {
+                text: piece.to_owned(),
+                span: span(piece),
+                origins: vec![(0, span(piece).start)],
+            },
+            params: Vec::new(),
+        };
+        let Action::Send { sending, .. } = &mut scenario.steps[0].action else {
+            panic!("a session sends something");
+        };
+        *sending = Sending::Pipeline(vec![piece("SELECT id, task"), piece("FROM jobs;")]);
+        let statement = split("FROM jobs;").unwrap().remove(0);
+        let mut error = message(Severity::Error, "42601", "syntax error");
+        error.position = Some(6);
+        let failed = [Answer::Error(error)];
+        let one = |part, answers| Answered {
+            part,
+            statement: &statement,
+            answers,
+        };
+        let observed = Observed {
+            answered: vec![one(1, &failed[..]), one(0, &[Answer::Skipped])],
+            ..Observed::default()
+        };
+        let found = unmet(&scenario, &scenario.steps[0], &observed, RELEASE);
+        let [found] = found.as_slice() else {
+            panic!("{} diagnostics", found.len());
+        };
+        assert_eq!(&FILE[found.span.start..found.span.end], "jobs");
+    }
+
+    #[test]
+    fn an_error_in_a_prepared_statement_is_found_where_it_was_prepared() {
+        let mut scenario = scenario(nothing());
+        let name = || spanned("UPDATE 1", "claim".to_owned());
+        let mut prepare = scenario.steps[0].clone();
+        let send = |sending| Action::Send {
+            session: SessionIndex(0),
+            sending,
+            reply: Reply::Awaited,
+        };
+        prepare.action = send(Sending::Prepare {
+            name: name(),
+            sql: sql(),
+        });
+        scenario.steps[0].action = send(Sending::Execute {
+            name: name(),
+            params: Vec::new(),
+        });
+        scenario.steps.insert(0, prepare);
+        let statement = statement();
+        let mut error = message(Severity::Error, "42P01", "relation \"jobs\" does not exist");
+        let mut place = |position| {
+            error.position = position;
+            let answers = [Answer::Error(error.clone())];
+            let observed = Observed {
+                answered: vec![Answered {
+                    part: 0,
+                    statement: &statement,
+                    answers: &answers,
+                }],
+                ..Observed::default()
+            };
+            let found = unmet(&scenario, &scenario.steps[1], &observed, RELEASE).remove(0);
+            let related = found.related.first().map(|(_, label)| label.clone());
+            (&FILE[found.span.start..found.span.end], related)
+        };
+        assert_eq!(place(Some(22)), ("jobs", Some("executed here".to_owned())));
+        assert_eq!(place(None), ("UPDATE 1", None));
     }
 
     #[test]

@@ -4,10 +4,17 @@ use std::sync::Arc;
 
 use super::{Answered, Observed, unmet};
 use crate::scenario::{
-    Action, Blocker, Expect, Expectation, ReleaseRange, Reply, Scenario, Sending, Session,
-    SessionIndex, SourceFile, Span, Spanned, SqlText, Statement, Step, split,
+    Action, Blocker, Diagnostic, Expect, Expectation, ReleaseRange, Reply, Scenario, Sending,
+    Session, SessionIndex, SourceFile, Span, Spanned, SqlText, Statement, Step, split,
 };
+use crate::server::Release;
 use crate::transcript::{Answer, Column, ResultSet, ServerMessage, Severity};
+
+/// The release that gave the answers.
+pub(super) const RELEASE: Release = Release {
+    major: 18,
+    minor: 6,
+};
 
 /// The file; the spans of a test are pieces of it.
 pub(super) const FILE: &str = "\
@@ -94,7 +101,23 @@ pub(super) fn judge_wait(
     answers: &[Answer],
     blockers: Option<Vec<Blocker>>,
 ) -> Vec<[String; 3]> {
-    let scenario = scenario(expect);
+    judge_any(vec![expect], answers, blockers)
+        .into_iter()
+        .map(|found| {
+            let underlined = FILE[found.span.start..found.span.end].to_owned();
+            [underlined, found.message, found.label]
+        })
+        .collect()
+}
+
+/// What is wrong with a step that may have one of several outcomes.
+pub(super) fn judge_any(
+    outcomes: Vec<Expect>,
+    answers: &[Answer],
+    blockers: Option<Vec<Blocker>>,
+) -> Vec<Diagnostic> {
+    let mut scenario = scenario(nothing());
+    scenario.steps[0].expect[0].outcomes = outcomes;
     let statement = statement();
     let observed = Observed {
         answered: vec![Answered {
@@ -105,13 +128,7 @@ pub(super) fn judge_wait(
         waited: blockers.is_some(),
         blockers: blockers.unwrap_or_default(),
     };
-    unmet(&scenario, &scenario.steps[0], &observed)
-        .into_iter()
-        .map(|found| {
-            let underlined = FILE[found.span.start..found.span.end].to_owned();
-            [underlined, found.message, found.label]
-        })
-        .collect()
+    unmet(&scenario, &scenario.steps[0], &observed, RELEASE)
 }
 
 /// A scenario of two sessions, A and B, and one step.

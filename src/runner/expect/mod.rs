@@ -4,6 +4,7 @@ mod error;
 mod glob;
 mod notices;
 mod observed;
+mod outcomes;
 mod place;
 mod result;
 mod rows;
@@ -15,4 +16,5 @@ mod fixture;
 
 pub use error::server_error;
 pub use observed::{Answered, Observed};
+pub use outcomes::{allowed_in, chosen_in};
 pub use unmet::{unmet, unmet_in};

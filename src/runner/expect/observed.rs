@@ -1,7 +1,12 @@
 //! What was observed of one step.
 
 use crate::scenario::{Blocker, Statement};
-use crate::transcript::{Answer, EventKind, ResultSet, ServerMessage, Transcript};
+use crate::transcript::{Answer, EventKind, ResultSet, ServerMessage, Severity, Transcript};
+
+/// What the SQLSTATEs begin with that a server gives when it goes down.
+const SHUTDOWN: &str = "57P0";
+/// The SQLSTATE of a connection that failed (ISO 9075).
+const CONNECTION_FAILURE: &str = "08006";
 
 /// What was observed of one step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +28,42 @@ pub struct Answered<'a> {
     pub statement: &'a Statement,
     /// What came.
     pub answers: &'a [Answer],
+}
+
+/// How a step failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Failure<'a> {
+    /// The statement that failed.
+    pub answered: Answered<'a>,
+    /// Why it did.
+    pub why: Why<'a>,
+}
+
+/// Why a step failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why<'a> {
+    /// The server says it.
+    Error(&'a ServerMessage),
+    /// The connection ended without a word.
+    Silence,
+}
+
+impl Why<'_> {
+    /// The SQLSTATE: the server's, or the standard's for a connection that failed.
+    pub(super) fn code(&self) -> &str {
+        match self {
+            Self::Error(error) => &error.code,
+            Self::Silence => CONNECTION_FAILURE,
+        }
+    }
+
+    /// What is said of it.
+    pub(super) fn message(&self) -> &str {
+        match self {
+            Self::Error(error) => &error.message,
+            Self::Silence => "the connection ended without a word",
+        }
+    }
 }
 
 impl<'a> Observed<'a> {
@@ -88,36 +129,67 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// The first error, and the statement that failed.
-    pub(super) fn error(&self) -> Option<(Answered<'a>, &'a ServerMessage)> {
+    /// The first error.
+    pub(super) fn error(&self) -> Option<Failure<'a>> {
         self.answered.iter().find_map(|one| {
             one.answers.iter().find_map(|answer| match answer {
-                Answer::Error(error) => Some((*one, error)),
+                Answer::Error(error) => Some(Failure {
+                    answered: *one,
+                    why: Why::Error(error),
+                }),
                 _ => None,
             })
         })
     }
 
-    /// The statement during which the connection ended.
-    pub(super) fn connection_lost(&self) -> Option<Answered<'a>> {
-        self.answered
+    /// The end of the connection, where the server did not say so with an error. A server that is
+    /// stopped at once gives its reason in a warning.
+    pub(super) fn loss(&self) -> Option<Failure<'a>> {
+        let answered = self
+            .answered
             .iter()
-            .find(|one| one.answers.contains(&Answer::ConnectionLost))
-            .copied()
+            .find(|one| one.answers.contains(&Answer::ConnectionLost))?;
+        let warning = answered
+            .answers
+            .iter()
+            .rev()
+            .find_map(|answer| match answer {
+                Answer::Notice(notice)
+                    if notice.severity == Severity::Warning
+                        && notice.code.starts_with(SHUTDOWN) =>
+                {
+                    Some(notice)
+                }
+                _ => None,
+            });
+        Some(Failure {
+            answered: *answered,
+            why: warning.map_or(Why::Silence, Why::Error),
+        })
     }
 
     /// What the step came to, in a few words.
     pub(super) fn summary(&self) -> String {
-        if let Some((_, error)) = self.error() {
-            return format!("got error {}: {}", error.code, error.message);
+        if let Some(failure) = self.error().or_else(|| self.loss()) {
+            return match failure.why {
+                Why::Error(error) => format!("got error {}: {}", error.code, error.message),
+                Why::Silence => "the connection ended".to_owned(),
+            };
         }
-        if self.connection_lost().is_some() {
-            return "the connection ended".to_owned();
+        if let Some(tag) = self.last_tag() {
+            return format!("got `{tag}`");
         }
-        match self.last_tag() {
-            Some(tag) => format!("got `{tag}`"),
-            None => "nothing came back".to_owned(),
-        }
+        let came = |wanted: &Answer| self.answers().any(|answer| answer == wanted);
+        let what = if came(&Answer::ReplyLost) {
+            "the connection was lost before an answer"
+        } else if came(&Answer::CopyIn) {
+            "COPY goes on with the next step"
+        } else if came(&Answer::Prepared) {
+            "the statement was prepared"
+        } else {
+            "nothing came back"
+        };
+        what.to_owned()
     }
 }
 
@@ -125,7 +197,7 @@ impl<'a> Observed<'a> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::fixture::{command, nothing, scenario, spanned};
+    use super::super::fixture::{RELEASE, command, nothing, scenario, spanned};
     use super::super::unmet_in;
     use super::*;
     use crate::scenario::{Expect, Sending, SessionIndex, Span, SqlText, Waits, split};
@@ -188,12 +260,19 @@ mod tests {
             )),
             ..nothing()
         };
-        assert!(unmet_in(&scenario(expect("UPDATE 0")), &transcript()).is_empty());
+        assert!(unmet_in(&scenario(expect("UPDATE 0")), &transcript(), RELEASE).is_empty());
         assert_eq!(
-            unmet_in(&scenario(expect("UPDATE 1")), &transcript()).len(),
+            unmet_in(&scenario(expect("UPDATE 1")), &transcript(), RELEASE).len(),
             1
         );
         // A step that was not begun is not judged.
-        assert!(unmet_in(&scenario(expect("UPDATE 1")), &Transcript::default()).is_empty());
+        assert!(
+            unmet_in(
+                &scenario(expect("UPDATE 1")),
+                &Transcript::default(),
+                RELEASE
+            )
+            .is_empty()
+        );
     }
 }

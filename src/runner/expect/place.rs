@@ -39,10 +39,9 @@ fn of_range(
     let Some(last) = statement.text[range.clone()].chars().next_back() else {
         return sql.span;
     };
-    let in_file = |at: usize| sql.origin(statement.origin(at));
-    let start = in_file(range.start);
     // Not the origin of the end, which may stand on the next line already.
-    let end = in_file(range.end - last.len_utf8()) + last.len_utf8();
+    let behind = statement.origin(range.end - last.len_utf8()) + last.len_utf8();
+    let Span { start, end } = sql.place(statement.origin(range.start)..behind);
     let text = &source.text;
     let start = text.floor_char_boundary(start);
     Span {

@@ -373,7 +373,7 @@ mod tests {
             }],
             ..Observed::default()
         };
-        let found = unmet(&scenario, &scenario.steps[0], &observed);
+        let found = unmet(&scenario, &scenario.steps[0], &observed, fixture::RELEASE);
         assert_eq!(
             found[0].help.as_deref(),
             Some(

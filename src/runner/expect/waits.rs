@@ -18,16 +18,29 @@ pub(super) fn check(subject: &Subject<'_>, expected: &Spanned<Waits>) -> Option<
             let mut wanted = wanted.clone();
             wanted.sort();
             wanted.dedup();
-            let mut blockers = observed.blockers.clone();
-            blockers.sort();
-            blockers.dedup();
+            let blockers = &observed.blockers;
+            let are_wanted = blockers
+                .iter()
+                .all(|blocker| wanted.iter().any(|wanted| is_met(wanted, blocker)));
+            let have_come = wanted
+                .iter()
+                .all(|wanted| blockers.iter().any(|blocker| is_met(wanted, blocker)));
             (
-                observed.waited && blockers == wanted,
+                observed.waited && are_wanted && have_come,
                 format!("expected the step to wait for {}", list(subject, &wanted)),
             )
         }
     };
     (!met).then(|| subject.diagnostic(expected.span, wanted, got))
+}
+
+/// Whether a blocker is the wanted one. A session is meant whichever of its connections it is: also
+/// the backend of one that it has lost goes on holding its locks.
+fn is_met(wanted: &Blocker, blocker: &Blocker) -> bool {
+    match (wanted, blocker) {
+        (Blocker::Session(wanted), Blocker::LostConnection(session)) => wanted == session,
+        _ => wanted == blocker,
+    }
 }
 
 fn list(subject: &Subject<'_>, blockers: &[Blocker]) -> String {
@@ -88,6 +101,26 @@ mod tests {
             .is_empty()
         );
         assert!(check(for_both(), Some(vec![A, B])).is_empty());
+        let sync_rep = Blocker::WaitEvent("SyncRep".to_owned());
+        for one in [Blocker::PreparedTransaction, sync_rep] {
+            assert!(check(Waits::For(vec![one.clone()]), Some(vec![one])).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_session_is_meant_whichever_of_its_connections_it_is() {
+        let lost = Blocker::LostConnection(SessionIndex(0));
+        for blockers in [vec![lost.clone()], vec![lost.clone(), A]] {
+            assert!(check(Waits::For(vec![A]), Some(blockers)).is_empty());
+        }
+        assert_eq!(
+            check(for_both(), Some(vec![lost])),
+            [[
+                "[A]",
+                "expected the step to wait for A and B",
+                "it waited for the lost connection of A"
+            ]]
+        );
     }
 
     #[test]

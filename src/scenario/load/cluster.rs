@@ -17,8 +17,7 @@ pub(super) fn check(mistakes: &mut Mistakes, scenario: &Scenario, has_server: bo
             let Some((message, help)) = refusal(what, has_server) else {
                 continue;
             };
-            let range = statement.origin(range.start)..statement.origin(range.end - 1) + 1;
-            let place = sql::place(mistakes, text, range);
+            let place = sql::statement_place(mistakes, text, &statement, range);
             mistakes.report(
                 Mistake::new(place, message)
                     .label("beyond the database of the case")

@@ -1,23 +1,31 @@
 //! The whole of a scenario: the keys at its top, and what holds across its parts.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 
-use super::super::model::{ReleaseRange, Scenario, Source};
+use super::super::model::{OwnServer, ReleaseRange, Scenario, Source};
 use super::super::source::{SourceFile, SqlText};
+use super::by_case;
 use super::claims;
+use super::clock;
 use super::cluster;
+use super::flow;
+use super::matrix::{Combination, Matrix};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
-use super::node::Node;
+use super::node::{Kind, Node};
+use super::redact;
 use super::release_range;
 use super::server;
 use super::sessions::{self, Sessions};
 use super::sql;
 use super::statements::Statements;
 use super::steps;
+use super::substitute;
 use super::values::{self, Fields, Keys};
+use super::virtual_clock;
 use super::{duration, tree};
 
 const KEYS: Keys = Keys {
@@ -37,27 +45,86 @@ const KEYS: Keys = Keys {
         "limits",
         "timeout",
         "server",
-    ],
-    later: &[
         "clock",
         "matrix",
-        "schedules",
-        "invariants",
         "redact",
-        "watch",
-        "superuser",
     ],
+    later: &["schedules", "invariants", "watch", "superuser"],
 };
 
-/// The name of the only case of a scenario without a matrix.
-const DEFAULT_CASE: &str = "default";
+/// Reads a file. Where it gives no scenario a mistake was reported.
+pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Vec<Scenario> {
+    let Some(root) = tree::parse(mistakes) else {
+        return Vec::new();
+    };
+    let entries = match &root.kind {
+        Kind::Mapping(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    let Some(entry) = entries.iter().find(|entry| entry.key == "matrix") else {
+        let matrix = Matrix::default();
+        return cases(source, &root, &matrix, mistakes);
+    };
+    let Some(matrix) = Matrix::read(mistakes, entry) else {
+        return Vec::new();
+    };
+    if matrix.len().saturating_mul(root.nodes) > MOST_NODES
+        || matrix.len().saturating_mul(root.text) > MOST_TEXT
+    {
+        mistakes.report(
+            Mistake::new(
+                entry.key_span,
+                "the cases of the matrix are too large together",
+            )
+            .label(format!("{} cases of this file", matrix.len()))
+            .help("take values out, or make two scenarios of it"),
+        );
+        return Vec::new();
+    }
+    substitute::check(mistakes, &root, &matrix);
+    cases(source, &root, &matrix, mistakes)
+}
 
-/// Reads a file; `None` when a mistake was reported that leaves no scenario.
-pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scenario> {
-    let root = tree::parse(mistakes)?;
+/// Nodes and bytes of text in all the cases of a file.
+const MOST_NODES: usize = 1_000_000;
+const MOST_TEXT: usize = 16 << 20;
+
+/// The scenarios of a file, one for each combination.
+fn cases(
+    source: &SourceFile,
+    root: &Rc<Node>,
+    matrix: &Matrix,
+    mistakes: &mut Mistakes,
+) -> Vec<Scenario> {
+    let names = matrix.cases(mistakes);
+    let mut scenarios = Vec::with_capacity(names.len());
+    let mut found = Vec::with_capacity(names.len());
+    for (combination, name) in matrix.combinations().zip(names) {
+        let root = substitute::put(root, combination);
+        let mut of_case = Mistakes::new(source.clone());
+        let scenario = scenario(source, &root, name, combination, &mut of_case);
+        scenarios.extend(scenario);
+        let are_many = of_case.are_many();
+        found.push((combination, of_case));
+        // Whoever has so many corrects some before he asks again.
+        if are_many {
+            break;
+        }
+    }
+    by_case::merge(mistakes, found);
+    scenarios
+}
+
+fn scenario(
+    source: &SourceFile,
+    root: &Node,
+    case: String,
+    combination: Combination<'_>,
+    mistakes: &mut Mistakes,
+) -> Option<Scenario> {
     let fields = Fields::of(
         mistakes,
-        &root,
+        root,
         "a scenario",
         "begin with `title: …`, then `sessions: [A, B]` and `steps:`",
     )?;
@@ -107,6 +174,11 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
     let own_server = fields
         .get("server")
         .and_then(|node| server::read(mistakes, node));
+    let clock = clock::read(mistakes, fields.get("clock"));
+    let redactions = fields
+        .get("redact")
+        .map(|node| redact::read(mistakes, node))
+        .unwrap_or_default();
 
     let mut statements = Statements::read(mistakes, fields.get("statements"));
     let mut sessions = match fields.require(
@@ -128,7 +200,14 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
             &KEYS,
             "say what happens: `steps:`, then one `- A: SQL` a line",
         ) {
-            Some(node) => steps::read(mistakes, node, &mut sessions, &mut statements),
+            Some(node) => steps::read(
+                mistakes,
+                node,
+                &mut sessions,
+                &mut statements,
+                clock,
+                combination,
+            ),
             None => steps::Steps::unknown(),
         }
     };
@@ -139,12 +218,24 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
     if steps.complete {
         statements.refuse_unused(mistakes);
         sessions.refuse_unused(mistakes);
+        flow::check(mistakes, &steps, &sessions);
     }
 
+    let own_server = own_server.or_else(|| {
+        steps.stops_server.map(|span| OwnServer {
+            span,
+            settings: Vec::new(),
+        })
+    });
+    // A server that is asked for in the wrong words is asked for.
+    let has_server = own_server.is_some() || fields.get("server").is_some();
     let scenario = Scenario {
         source: source.clone(),
-        case: DEFAULT_CASE.to_owned(),
-        matrix: Vec::new(),
+        case,
+        matrix: combination
+            .pairs()
+            .map(|(name, value)| (name.to_owned(), value.text.clone()))
+            .collect(),
         title: title?,
         summary,
         tags,
@@ -158,11 +249,13 @@ pub(super) fn read(source: &SourceFile, mistakes: &mut Mistakes) -> Option<Scena
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,
         own_server,
-        clock: None,
-        redactions: Vec::new(),
+        clock: clock.time(),
+        redactions,
     };
-    // A server that is asked for in the wrong words is asked for.
-    cluster::check(mistakes, &scenario, fields.get("server").is_some());
+    cluster::check(mistakes, &scenario, has_server);
+    if clock.is_virtual() {
+        virtual_clock::check(mistakes, &scenario);
+    }
     Some(scenario)
 }
 

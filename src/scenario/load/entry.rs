@@ -20,7 +20,8 @@ pub enum LoadError {
     Mistakes(Vec<Diagnostic>),
 }
 
-/// Reads a scenario file.
+/// Reads a scenario file. It gives one scenario or, where it has a matrix, one for each combination
+/// of the values.
 ///
 /// # Errors
 ///
@@ -34,19 +35,19 @@ pub enum LoadError {
 /// use lockstep::scenario::{self, LoadError, RenderStyle};
 ///
 /// match scenario::load(Path::new("scenarios/queue.yaml")) {
-///     Ok(scenario) => println!("{} steps", scenario.steps.len()),
+///     Ok(scenarios) => println!("{} steps", scenarios[0].steps.len()),
 ///     Err(LoadError::Read(error)) => eprintln!("error: {error}"),
 ///     Err(LoadError::Mistakes(mistakes)) => {
 ///         eprint!("{}", scenario::render(&mistakes, RenderStyle::plain()));
 ///     }
 /// }
 /// ```
-pub fn load(path: &Path) -> Result<Scenario, LoadError> {
+pub fn load(path: &Path) -> Result<Vec<Scenario>, LoadError> {
     let source = read::read(path)?;
     parse(&source).map_err(LoadError::Mistakes)
 }
 
-/// Reads the text of a scenario file.
+/// Reads the text of a scenario file, as [`load`] does.
 ///
 /// # Errors
 ///
@@ -64,24 +65,26 @@ pub fn load(path: &Path) -> Result<Scenario, LoadError> {
 /// let mistakes = scenario::parse(&source).unwrap_err();
 /// assert_eq!(mistakes[0].message, "no session is called `B`");
 /// ```
-pub fn parse(source: &SourceFile) -> Result<Scenario, Vec<Diagnostic>> {
+pub fn parse(source: &SourceFile) -> Result<Vec<Scenario>, Vec<Diagnostic>> {
     let mut mistakes = Mistakes::new(source.clone());
     refuse_control_characters(&mut mistakes);
-    let scenario = if mistakes.is_empty() {
+    let scenarios = if mistakes.is_empty() {
         document::read(source, &mut mistakes)
     } else {
-        None
+        Vec::new()
     };
-    match scenario {
-        Some(scenario) if mistakes.is_empty() => Ok(scenario),
-        _ => Err(mistakes.into_diagnostics()),
+    if mistakes.is_empty() {
+        Ok(scenarios)
+    } else {
+        Err(mistakes.into_diagnostics())
     }
 }
 
 /// What many files came to.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The scenarios of the files that are right, in the order of the paths.
+    /// The scenarios of the files that are right, in the order of the paths; a file with a matrix
+    /// gives several.
     pub scenarios: Vec<Scenario>,
     /// The mistakes in the others, file by file.
     pub mistakes: Vec<Diagnostic>,
@@ -103,7 +106,7 @@ pub fn load_all(paths: &[PathBuf]) -> Loaded {
     let mut loaded = Loaded::default();
     for path in paths {
         match load(path) {
-            Ok(scenario) => loaded.scenarios.push(scenario),
+            Ok(scenarios) => loaded.scenarios.extend(scenarios),
             Err(LoadError::Read(error)) => loaded.unreadable.push(error),
             Err(LoadError::Mistakes(mistakes)) => loaded.mistakes.extend(mistakes),
         }

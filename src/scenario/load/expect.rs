@@ -1,13 +1,16 @@
 //! What must come out of a step.
 
-use super::super::model::{Blocker, Expect, ExpectedRows, SessionIndex, Waits};
+use super::super::model::{Expect, Expectation, ExpectedRows, ReleaseRange, SessionIndex};
 use super::super::source::{Span, Spanned};
 use super::expected_error;
 use super::expected_rows;
+use super::matrix::Combination;
 use super::mistakes::{Mistake, Mistakes};
-use super::node::{Kind, Node};
+use super::node::{Entry, Kind, Node};
 use super::sessions::Sessions;
 use super::values::{self, Fields, Keys};
+use super::waits;
+use super::when::{self, When};
 
 const KEYS: Keys = Keys {
     of: "an expectation",
@@ -22,26 +25,182 @@ const KEYS: Keys = Keys {
         "notices",
         "empty",
     ],
-    later: &["one_of", "when"],
+    later: &[],
+};
+
+/// The keys of an entry that also says when it holds.
+const ENTRY_KEYS: Keys = Keys {
+    of: "an expectation",
+    known: &[
+        "when",
+        "one_of",
+        "rows",
+        "unordered",
+        "columns",
+        "row_count",
+        "tag",
+        "error",
+        "waits",
+        "notices",
+        "empty",
+    ],
+    later: &[],
 };
 
 const HELP: &str = "write what must come out: `expect: { rows: [[1, done]] }`";
 
-/// Reads an expectation of a step of `actor`, if a session acts in it.
+/// The keys that say when, and in which alternatives, the others hold.
+const OF_ENTRIES: [&str; 2] = ["when", "one_of"];
+
+/// What an expectation may refer to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expecting<'a> {
+    /// The sessions.
+    pub(super) sessions: &'a Sessions,
+    /// The session whose step it is.
+    pub(super) actor: Option<SessionIndex>,
+    /// The values of the matrix in this case.
+    pub(super) combination: Combination<'a>,
+}
+
+/// Reads what is expected of a step: a mapping, or a list of them, of which the first counts whose
+/// `when:` holds.
 pub(super) fn read(
     mistakes: &mut Mistakes,
     node: &Node,
-    sessions: &Sessions,
-    actor: Option<SessionIndex>,
+    expecting: &Expecting<'_>,
+) -> Vec<Expectation> {
+    let Kind::List(items) = &node.kind else {
+        return entry(mistakes, node, expecting).into_iter().collect();
+    };
+    if items.is_empty() {
+        mistakes.report(
+            Mistake::new(node.span, "nothing is expected")
+                .label("an empty list")
+                .help(HELP),
+        );
+    }
+    let mut always: Option<Span> = None;
+    for item in items {
+        if let Some(always) = always {
+            mistakes.report(
+                Mistake::new(
+                    values::first_line(mistakes, item.span),
+                    "an expectation that never counts",
+                )
+                .label("the one above holds always")
+                .related(values::first_line(mistakes, always), "it has no `when`")
+                .help("put the one without `when` last"),
+            );
+            break;
+        }
+        let is_bound = matches!(&item.kind, Kind::Mapping(entries)
+            if entries.iter().any(|entry| entry.key == "when"));
+        always = (!is_bound).then_some(item.span);
+    }
+    items
+        .iter()
+        .filter_map(|item| entry(mistakes, item, expecting))
+        .collect()
+}
+
+/// One expectation; `None` where it has a mistake or is not for this case.
+fn entry(mistakes: &mut Mistakes, node: &Node, expecting: &Expecting<'_>) -> Option<Expectation> {
+    let Kind::Mapping(entries) = &node.kind else {
+        values::expected(mistakes, node, "a mapping of expectations", HELP);
+        return None;
+    };
+    let fields = Fields::of_entries(entries, node.span);
+    let when = match fields.get("when") {
+        Some(node) => when::read(mistakes, node, expecting.combination),
+        None => Some(When::On(ReleaseRange::default())),
+    };
+    let shared: Vec<Entry> = entries
+        .iter()
+        .filter(|entry| !OF_ENTRIES.contains(&entry.key.as_str()))
+        .cloned()
+        .collect();
+    fields.refuse_others(mistakes, &ENTRY_KEYS);
+    let outcomes = match fields.get("one_of") {
+        Some(list) => one_of(mistakes, list, &shared, expecting),
+        None => outcome(mistakes, node.span, &shared, expecting)
+            .into_iter()
+            .collect(),
+    };
+    match when? {
+        When::On(releases) if !outcomes.is_empty() => Some(Expectation { releases, outcomes }),
+        _ => None,
+    }
+}
+
+/// The outcomes of which a step may have any; what stands beside them holds in each.
+fn one_of(
+    mistakes: &mut Mistakes,
+    node: &Node,
+    shared: &[Entry],
+    expecting: &Expecting<'_>,
+) -> Vec<Expect> {
+    let help =
+        "write the outcomes that are allowed: `one_of: [ { rows: [[1]] }, { error: 40001 } ]`";
+    let Some(items) = values::list(mistakes, node, "a list of expectations", help) else {
+        return Vec::new();
+    };
+    if let [] | [_] = items {
+        mistakes.report(
+            Mistake::new(
+                values::first_line(mistakes, node.span),
+                "a choice needs at least two outcomes",
+            )
+            .label(if items.is_empty() {
+                "nothing to choose from"
+            } else {
+                "there is one"
+            })
+            .help(help),
+        );
+    }
+    let mut outcomes = Vec::new();
+    for item in items {
+        let Kind::Mapping(entries) = &item.kind else {
+            values::expected(mistakes, item, "a mapping of expectations", help);
+            continue;
+        };
+        let mut all = shared.to_vec();
+        for entry in entries {
+            match shared.iter().find(|other| other.key == entry.key) {
+                Some(other) => mistakes.report(
+                    Mistake::new(
+                        entry.key_span,
+                        format!("`{}` is written twice for this outcome", entry.key),
+                    )
+                    .label("again here")
+                    .related(other.key_span, "this holds in each of them")
+                    .help("keep one of them"),
+                ),
+                None => all.push(entry.clone()),
+            }
+        }
+        outcomes.extend(outcome(mistakes, item.span, &all, expecting));
+    }
+    outcomes
+}
+
+/// One outcome.
+fn outcome(
+    mistakes: &mut Mistakes,
+    span: Span,
+    entries: &[Entry],
+    expecting: &Expecting<'_>,
 ) -> Option<Expect> {
-    let fields = Fields::of(mistakes, node, "a mapping of expectations", HELP)?;
+    let fields = Fields::of_entries(entries, span);
     fields.refuse_others(mistakes, &KEYS);
     if fields.is_empty() {
         mistakes.report(
-            Mistake::new(node.span, "nothing is expected")
-                .label("an empty mapping")
+            Mistake::new(values::first_line(mistakes, span), "nothing is expected")
+                .label("no expectation here")
                 .help(HELP),
         );
+        return None;
     }
     let unordered = fields
         .get("unordered")
@@ -77,7 +236,7 @@ pub(super) fn read(
         .and_then(|node| expected_error::read(mistakes, node));
     let waits = fields
         .get("waits")
-        .and_then(|node| waits(mistakes, node, sessions, actor));
+        .and_then(|node| waits::read(mistakes, node, expecting));
     let notices = fields.get("notices").and_then(|node| {
         let help = "write the messages: `notices: [\"table * does not exist, skipping\"]`";
         values::list(mistakes, node, "a list of messages", help)?;
@@ -93,7 +252,7 @@ pub(super) fn read(
 
     refuse_contradictions(mistakes, &fields);
     let expect = Expect {
-        span: node.span,
+        span,
         rows,
         columns,
         row_count,
@@ -224,71 +383,4 @@ fn refuse_other_counts(mistakes: &mut Mistakes, expect: &Expect) {
 fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
-}
-
-fn waits(
-    mistakes: &mut Mistakes,
-    node: &Node,
-    sessions: &Sessions,
-    actor: Option<SessionIndex>,
-) -> Option<Spanned<Waits>> {
-    let help = "write `true`, `false`, or for whom: `waits: [A]`";
-    let spanned = |value| {
-        Some(Spanned {
-            value,
-            span: node.span,
-        })
-    };
-    match (&node.kind, node.as_plain()) {
-        (_, Some("true")) => return spanned(Waits::Yes),
-        (_, Some("false")) => return spanned(Waits::No),
-        (Kind::Scalar(scalar), _) if sessions.position(&scalar.text).is_some() => {
-            mistakes.report(
-                Mistake::new(
-                    node.span,
-                    "expected true, false or a list of sessions, found text",
-                )
-                .label("not in brackets")
-                .help(format!("write `[{}]`", scalar.text)),
-            );
-            return None;
-        }
-        _ => {}
-    }
-    let items = values::list(mistakes, node, "true, false or a list of sessions", help)?;
-    if items.is_empty() {
-        mistakes.report(
-            Mistake::new(node.span, "a wait for nobody")
-                .label("no session here")
-                .help("write `false` if the step must not wait"),
-        );
-        return None;
-    }
-    let mut blockers: Vec<SessionIndex> = Vec::new();
-    let mut all_read = true;
-    for item in items {
-        let found = values::text(mistakes, item, "the name of a session", help)
-            .and_then(|name| sessions.find(mistakes, &name, item.span));
-        let Some(index) = found else {
-            all_read = false;
-            continue;
-        };
-        if Some(index) == actor {
-            mistakes.report(
-                Mistake::new(item.span, "a session cannot wait for itself")
-                    .label("the step is its own")
-                    .help("name the session that holds the lock"),
-            );
-        } else if blockers.contains(&index) {
-            mistakes.report(
-                Mistake::new(item.span, "a session is named twice")
-                    .label("again here")
-                    .help("name each session once"),
-            );
-        }
-        blockers.push(index);
-    }
-    all_read.then_some(())?;
-    let blockers = blockers.into_iter().map(Blocker::Session).collect();
-    spanned(Waits::For(blockers))
 }

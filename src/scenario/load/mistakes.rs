@@ -9,7 +9,7 @@ const MOST_REPORTED: usize = 100;
 
 /// One mistake, being put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mistake {
+pub(crate) struct Mistake {
     message: String,
     span: Span,
     label: String,
@@ -19,7 +19,7 @@ pub(super) struct Mistake {
 
 impl Mistake {
     /// A mistake at a place; the message is a lower-case fragment.
-    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             span,
@@ -30,25 +30,25 @@ impl Mistake {
     }
 
     /// What stands beside the underline.
-    pub(super) fn label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
     /// Another place that matters.
-    pub(super) fn related(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub(crate) fn related(mut self, span: Span, text: impl Into<String>) -> Self {
         self.related.push((span, text.into()));
         self
     }
 
     /// What to write instead.
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// What to write instead, if there is anything to say.
-    pub(super) fn maybe_help(mut self, help: Option<String>) -> Self {
+    pub(crate) fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
@@ -56,20 +56,20 @@ impl Mistake {
 
 /// The mistakes of one file.
 #[derive(Debug)]
-pub(super) struct Mistakes {
+pub(crate) struct Mistakes {
     source: SourceFile,
     found: Vec<Mistake>,
 }
 
 impl Mistakes {
-    pub(super) fn new(source: SourceFile) -> Self {
+    pub(crate) fn new(source: SourceFile) -> Self {
         Self {
             source,
             found: Vec::new(),
         }
     }
 
-    pub(super) fn report(&mut self, mistake: Mistake) {
+    pub(crate) fn report(&mut self, mistake: Mistake) {
         self.found.push(mistake);
     }
 
@@ -88,13 +88,17 @@ impl Mistakes {
         &self.source.text[span.start..span.end]
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn into_found(self) -> Vec<Mistake> {
+        self.found
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// All of them, in the order of their places, each once: an alias repeats the mistakes of the
     /// text it stands for.
-    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         let Self { source, mut found } = self;
         found.sort_by_key(|mistake| (mistake.span.start, mistake.span.end));
         found.dedup();

@@ -1,6 +1,10 @@
 //! The loader: a scenario file in, a [`Scenario`](super::Scenario) or all its mistakes out.
 
+mod actions;
+mod beside;
+mod by_case;
 mod claims;
+mod clock;
 mod cluster;
 mod document;
 mod duration;
@@ -8,24 +12,34 @@ mod entry;
 mod expect;
 mod expected_error;
 mod expected_rows;
+mod flow;
 mod known_settings;
+mod matrix;
 mod mistakes;
 mod names;
 mod node;
 mod read;
+mod redact;
 mod release_range;
+mod sending;
 mod server;
 mod sessions;
 mod settings;
 mod sql;
 mod statements;
 mod steps;
+mod substitute;
 mod syntax;
 mod text;
 mod tree;
 mod values;
+mod virtual_clock;
+mod waits;
+mod when;
 
 pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};
 pub use known_settings::{SERVER_SETTINGS, SUPERUSER_SETTINGS};
+pub(crate) use mistakes::{Mistake, Mistakes};
+pub(crate) use names::suggestion;
 pub use read::{ReadError, ReadErrorKind, read};

@@ -48,7 +48,7 @@ pub(super) fn closest<'a>(
 }
 
 /// "did you mean" for a misspelt name, or else the names there are.
-pub(super) fn suggestion<'a>(
+pub(crate) fn suggestion<'a>(
     mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,

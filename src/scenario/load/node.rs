@@ -1,5 +1,6 @@
 //! The nodes of a YAML document, which know their places.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use granit_parser::ScalarStyle;
@@ -33,10 +34,46 @@ pub(super) struct Scalar {
     pub(super) style: ScalarStyle,
     /// The bytes of the file that the parser took for it; not trimmed like the node's span.
     pub(super) raw: Span,
+    /// What it was before values of the matrix were put in, if any were.
+    pub(super) written: Option<Written>,
+}
+
+/// A scalar into which values of the matrix were put, as it stands in the file.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) style: ScalarStyle,
+    /// The values, in the order of their places.
+    pub(super) inserted: Vec<Inserted>,
+}
+
+/// A value of the matrix in a scalar.
+#[derive(Debug)]
+pub(super) struct Inserted {
+    /// Where its `${name}` is in the text that is written.
+    pub(super) written: Range<usize>,
+    /// Where the value is in the text that comes of it.
+    pub(super) put: Range<usize>,
+}
+
+impl Scalar {
+    /// How it is written in the file.
+    pub(super) fn written_style(&self) -> ScalarStyle {
+        self.written
+            .as_ref()
+            .map_or(self.style, |written| written.style)
+    }
+
+    /// The text that is written in the file.
+    pub(super) fn written_text(&self) -> &str {
+        self.written
+            .as_ref()
+            .map_or(&self.text, |written| &written.text)
+    }
 }
 
 /// A key of a mapping with its value.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) key_span: Span,

@@ -1,7 +1,7 @@
 //! The sessions of a scenario.
 
 use super::super::model::{Isolation, Session, SessionIndex};
-use super::super::source::{Span, Spanned};
+use super::super::source::{Span, Spanned, SqlText};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::{Kind, Node};
@@ -184,6 +184,16 @@ impl Sessions {
             );
         }
         None
+    }
+
+    /// What a session is called.
+    pub(super) fn name(&self, index: SessionIndex) -> &str {
+        &self.list[index.0].session.name.value
+    }
+
+    /// What each of them runs before the first step.
+    pub(super) fn setups(&self) -> impl Iterator<Item = Option<&SqlText>> {
+        self.list.iter().map(|known| known.session.setup.as_ref())
     }
 
     /// Notes that a session acts.

@@ -53,7 +53,7 @@ impl Statements {
                 }
                 let named = Named {
                     name_span: entry.key_span,
-                    sql: sql::script(mistakes, &entry.value),
+                    sql: sql::text(mistakes, &entry.value),
                     used: false,
                 };
                 (entry.key.clone(), named)

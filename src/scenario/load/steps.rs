@@ -2,61 +2,45 @@
 
 use indexmap::IndexMap;
 
-use super::super::model::{Action, Expectation, ReleaseRange, Reply, Sending, Step};
-use super::super::source::{Span, Spanned, SqlText};
-use super::expect;
+use super::super::model::{Action, SessionIndex, Step};
+use super::super::source::{Span, Spanned};
+use super::actions::ACTING;
+use super::beside::{self, BESIDE};
+use super::clock::Clock;
+use super::expect::{self, Expecting};
+use super::matrix::Combination;
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::{Entry, Kind, Node};
 use super::sessions::Sessions;
-use super::sql;
 use super::statements::Statements;
-use super::values::{self, Fields, Keys};
-
-/// Keys that say what happens, apart from the names of sessions.
-const ACTING: &[&str] = &["say", "check", "wait_for"];
-/// Acting keys of the design that are not done yet.
-const ACTING_LATER: &[&str] = &[
-    "advance",
-    "sleep",
-    "disconnect",
-    "connect",
-    "cancel",
-    "terminate",
-    "restart",
-    "crash",
-];
-
-/// Keys that stand beside the acting one.
-const BESIDE: Keys = Keys {
-    of: "a step",
-    known: &["id", "label", "note", "expect"],
-    later: &["async", "reply", "pipeline", "message", "params"],
-};
-
-const SQL_KEYS: Keys = Keys {
-    of: "a statement",
-    known: &["use", "sql"],
-    later: &["params"],
-};
+use super::values::{self, Fields};
 
 const HELP: &str = "write one step a line: `- A: SELECT 1;`";
 
 /// Whether a word is a key of a step, and so no name for a session.
 pub(super) fn is_step_key(word: &str) -> bool {
-    [ACTING, ACTING_LATER, BESIDE.known, BESIDE.later]
-        .iter()
-        .any(|keys| keys.contains(&word))
+    ACTING.contains(&word) || BESIDE.known.contains(&word)
 }
 
 /// The steps, as claims refer to them.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// `None` stands for a step with a mistake.
-    list: Vec<Option<Step>>,
+    list: Vec<Option<Placed>>,
     ids: IndexMap<String, Identified>,
     /// Whether it is known of every step who acts with which SQL.
     pub(super) complete: bool,
+    /// The first step that stops the server.
+    pub(super) stops_server: Option<Span>,
+}
+
+/// A step, and where its first key and the value of that are written.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) step: Step,
+    pub(super) key: Span,
+    pub(super) value: Span,
 }
 
 /// A step that has an id.
@@ -93,8 +77,14 @@ impl Steps {
             .map(|(id, _)| id.as_str())
     }
 
+    /// The steps without mistakes.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Placed> {
+        self.list.iter().flatten()
+    }
+
     pub(super) fn into_model(self) -> Vec<Step> {
-        self.list.into_iter().flatten().collect()
+        let steps = self.list.into_iter().flatten();
+        steps.map(|placed| placed.step).collect()
     }
 }
 
@@ -104,6 +94,8 @@ pub(super) fn read(
     node: &Node,
     sessions: &mut Sessions,
     statements: &mut Statements,
+    clock: Clock,
+    combination: Combination<'_>,
 ) -> Steps {
     let Some(items) = values::list(mistakes, node, "a list of steps", HELP) else {
         return Steps::unknown();
@@ -112,6 +104,8 @@ pub(super) fn read(
         mistakes,
         sessions,
         statements,
+        clock,
+        combination,
         steps: Steps {
             complete: true,
             ..Steps::default()
@@ -122,9 +116,10 @@ pub(super) fn read(
         reader.steps.list.push(step);
     }
     let Reader { steps, .. } = reader;
-    let acts = |step: &Option<Step>| {
-        step.as_ref()
-            .is_none_or(|step| !matches!(step.action, Action::Say(_)))
+    let acts = |placed: &Option<Placed>| {
+        placed
+            .as_ref()
+            .is_none_or(|placed| !matches!(placed.step.action, Action::Say(_)))
     };
     if !steps.list.iter().any(acts) {
         mistakes.report(
@@ -140,15 +135,19 @@ pub(super) fn read(
     steps
 }
 
-struct Reader<'a> {
-    mistakes: &'a mut Mistakes,
-    sessions: &'a mut Sessions,
-    statements: &'a mut Statements,
-    steps: Steps,
+/// Reads one step after another.
+pub(super) struct Reader<'a> {
+    pub(super) mistakes: &'a mut Mistakes,
+    pub(super) sessions: &'a mut Sessions,
+    pub(super) statements: &'a mut Statements,
+    /// Where the virtual clock stands.
+    pub(super) clock: Clock,
+    combination: Combination<'a>,
+    pub(super) steps: Steps,
 }
 
 impl Reader<'_> {
-    fn step(&mut self, node: &Node) -> Option<Step> {
+    fn step(&mut self, node: &Node) -> Option<Placed> {
         let Kind::Mapping(entries) = &node.kind else {
             let help = match node.as_plain().and_then(|text| text.split_once(':')) {
                 Some((key, sql)) if self.acts(key) => {
@@ -161,17 +160,17 @@ impl Reader<'_> {
             self.steps.complete = false;
             return None;
         };
-        let Some((first, beside)) = entries.split_first() else {
+        let Some((first, others)) = entries.split_first() else {
             values::expected(self.mistakes, node, "a step", HELP);
             self.steps.complete = false;
             return None;
         };
         let fields = Fields::of_entries(entries, node.span);
-        let action = self.action(first, beside);
+        let action = self.action(first, others, &fields);
         if action.is_none() {
             self.steps.complete = false;
         }
-        self.refuse_beside(first, beside);
+        self.refuse_beside(first, others);
 
         let is_prose = first.key == "say";
         let id = self.id(&fields, is_prose);
@@ -181,84 +180,68 @@ impl Reader<'_> {
         };
         let label = text(self.mistakes, "label");
         let note = text(self.mistakes, "note");
-        let actor = match &action {
-            Some(Action::Send { session, .. }) => Some(*session),
-            _ => None,
+        let expecting = Expecting {
+            sessions: self.sessions,
+            actor: action.as_ref().and_then(actor),
+            combination: self.combination,
         };
-        let expectation = fields
+        let expect = fields
             .get("expect")
-            .and_then(|node| expect::read(self.mistakes, node, self.sessions, actor));
-        if let Some(entry) = fields.entry("expect") {
-            self.refuse_pointless(first, entry);
-        }
-        Some(Step {
-            span: node.span,
-            action: action?,
-            id,
-            label,
-            note,
-            expect: expectation
-                .map(|expect| Expectation {
-                    releases: ReleaseRange::default(),
-                    outcomes: vec![expect],
-                })
-                .into_iter()
-                .collect(),
+            .map(|node| expect::read(self.mistakes, node, &expecting))
+            .unwrap_or_default();
+        beside::refuse_pointless(self.mistakes, first, &fields, action.as_ref());
+        Some(Placed {
+            step: Step {
+                span: node.span,
+                action: action?,
+                id,
+                label,
+                note,
+                expect,
+            },
+            key: first.key_span,
+            value: first.value.span,
         })
     }
 
     /// What the first key of a step says.
-    fn action(&mut self, first: &Entry, beside: &[Entry]) -> Option<Action> {
+    fn action(&mut self, first: &Entry, others: &[Entry], fields: &Fields<'_>) -> Option<Action> {
         let key = first.key.as_str();
-        let value = &*first.value;
-        match key {
-            // The tree refused a key of this kind.
-            "" => None,
-            "say" => values::text(self.mistakes, value, "prose", "write Markdown").map(Action::Say),
-            "check" => self.sql(value).map(Action::Check),
-            "wait_for" => {
-                let name = values::text(
-                    self.mistakes,
-                    value,
-                    "the name of a session",
-                    "name the session whose statement must end: `wait_for: A`",
-                )?;
-                let session = self.sessions.find(self.mistakes, &name, value.span)?;
-                Some(Action::WaitFor(session))
-            }
-            _ if ACTING_LATER.contains(&key) => {
-                values::not_yet(self.mistakes, first);
-                None
-            }
-            _ if BESIDE.known.contains(&key) || BESIDE.later.contains(&key) => {
-                self.refuse_order(first, beside);
-                None
-            }
-            _ => self.statement(first),
+        if ACTING.contains(&key) {
+            return self.act(first);
         }
-    }
-
-    fn statement(&mut self, first: &Entry) -> Option<Action> {
-        let key = first.key.as_str();
+        if BESIDE.known.contains(&key) {
+            self.refuse_order(first, others);
+            return None;
+        }
         if let Some(session) = self.sessions.position(key) {
             self.sessions.acts(session);
-            let sql = self.sql(&first.value)?;
+            let sending = self.sending(&first.value);
+            let (sending, reply) = beside::of_session(self.mistakes, first, fields, sending);
             return Some(Action::Send {
                 session,
-                sending: Sending::Statements(sql),
-                reply: Reply::Awaited,
+                sending: sending?,
+                reply: reply?,
             });
         }
+        // The tree refused a key of this kind.
+        if !key.is_empty() {
+            self.refuse_unknown(first);
+        }
+        None
+    }
+
+    fn refuse_unknown(&mut self, first: &Entry) {
+        let key = first.key.as_str();
         // The SQL is looked at all the same: it may have mistakes, and name a statement.
-        let _ = self.sql(&first.value);
-        let acting = ACTING.iter().chain(ACTING_LATER).copied();
+        let _ = self.sending(&first.value);
         let shown = values::shown(key);
         if let Some(meant) = names::closest(self.mistakes, key, self.sessions.names())
             .and_then(|name| self.sessions.position(name))
         {
             self.sessions.acts(meant);
             self.sessions.find(self.mistakes, key, first.key_span);
-        } else if let Some(meant) = names::closest(self.mistakes, key, acting) {
+        } else if let Some(meant) = names::closest(self.mistakes, key, ACTING.iter().copied()) {
             self.mistakes.report(
                 Mistake::new(
                     first.key_span,
@@ -277,45 +260,6 @@ impl Reader<'_> {
                         names::listed(ACTING.iter().copied())
                     )),
             );
-        }
-        None
-    }
-
-    /// SQL, in one of the forms that a step may write it.
-    fn sql(&mut self, node: &Node) -> Option<SqlText> {
-        if !matches!(node.kind, Kind::Mapping(_)) {
-            return sql::script(self.mistakes, node);
-        }
-        let fields = Fields::of(self.mistakes, node, "SQL", "write SQL")?;
-        fields.refuse_others(self.mistakes, &SQL_KEYS);
-        match (fields.entry("use"), fields.entry("sql")) {
-            (Some(named), None) => {
-                let help = "name a statement of `statements:`: `{ use: claim }`";
-                let name =
-                    values::text(self.mistakes, &named.value, "the name of a statement", help)?;
-                self.statements.take(self.mistakes, &name, named.value.span)
-            }
-            (None, Some(written)) => sql::script(self.mistakes, &written.value),
-            (Some(named), Some(written)) => {
-                self.mistakes.report(
-                    Mistake::new(written.key_span, "a step runs either `use` or `sql`")
-                        .label("the second one")
-                        .related(named.key_span, "the first one")
-                        .help("keep one of them; two statements are two steps"),
-                );
-                None
-            }
-            (None, None) => {
-                // Another key was refused already.
-                if fields.is_empty() {
-                    self.mistakes.report(
-                        Mistake::new(node.span, "no SQL to run")
-                            .label("neither `use` nor `sql`")
-                            .help("write the SQL itself, `{ use: name }` or `{ sql: … }`"),
-                    );
-                }
-                None
-            }
         }
     }
 
@@ -359,9 +303,9 @@ impl Reader<'_> {
         Some(Spanned { value: id, span })
     }
 
-    /// Reports keys beside the acting one that are unknown, not done yet, or act themselves.
-    fn refuse_beside(&mut self, first: &Entry, beside: &[Entry]) {
-        for entry in beside {
+    /// Reports keys beside the acting one that are unknown, or act themselves.
+    fn refuse_beside(&mut self, first: &Entry, others: &[Entry]) {
+        for entry in others {
             let key = entry.key.as_str();
             let acts = self.acts(key);
             if acts && self.acts(&first.key) {
@@ -375,20 +319,19 @@ impl Reader<'_> {
                         .help(format!("begin a new step: `- {key}: …`")),
                 );
             } else if !acts {
-                values::refuse_other(self.mistakes, entry, &BESIDE, None);
+                let help = beside::belongs_within(&first.key, key);
+                values::refuse_other(self.mistakes, entry, &BESIDE, help);
             }
         }
     }
 
     fn acts(&self, key: &str) -> bool {
-        ACTING.contains(&key)
-            || ACTING_LATER.contains(&key)
-            || self.sessions.position(key).is_some()
+        ACTING.contains(&key) || self.sessions.position(key).is_some()
     }
 
     /// A step that begins with a key which should stand second.
-    fn refuse_order(&mut self, first: &Entry, beside: &[Entry]) {
-        let acting = beside.iter().find(|entry| self.acts(&entry.key));
+    fn refuse_order(&mut self, first: &Entry, others: &[Entry]) {
+        let acting = others.iter().find(|entry| self.acts(&entry.key));
         let mistake = Mistake::new(
             first.key_span,
             "the first key of a step says who or what acts",
@@ -405,25 +348,12 @@ impl Reader<'_> {
                 .help("begin with a session, `- A: SQL`, or with `say:`, `check:` or `wait_for:`"),
         });
     }
+}
 
-    /// An expectation where nothing can come out.
-    fn refuse_pointless(&mut self, first: &Entry, expect: &Entry) {
-        let (message, help) = match first.key.as_str() {
-            "say" => (
-                "prose has nothing to expect",
-                "put it on the step that runs the SQL",
-            ),
-            "wait_for" => (
-                "a `wait_for` step sends nothing, so nothing comes out of it",
-                "put it on the step that sent the statement",
-            ),
-            _ => return,
-        };
-        self.mistakes.report(
-            Mistake::new(expect.key_span, message)
-                .label("this expectation")
-                .related(first.key_span, "on this step")
-                .help(help),
-        );
+/// The session whose own step it is.
+const fn actor(action: &Action) -> Option<SessionIndex> {
+    match action {
+        Action::Send { session, .. } => Some(*session),
+        _ => None,
     }
 }

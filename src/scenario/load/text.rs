@@ -3,33 +3,74 @@
 //! The YAML parser gives the text, not where each of its characters stood. Here the same bytes are
 //! read once more by the rules of each style, for their places only.
 
+use std::ops::Range;
+
 use granit_parser::ScalarStyle;
 
 use super::super::source::{Span, SqlText};
-use super::node::Scalar;
+use super::node::{Inserted, Scalar};
 
 /// The SQL that a scalar is.
 pub(super) fn sql_text(source: &str, scalar: &Scalar, span: Span) -> SqlText {
     let mut places = Places::default();
     let raw = scalar.raw;
-    match scalar.style {
+    match scalar.written_style() {
         ScalarStyle::Plain => flow(source, raw, Quotes::None, &mut places),
         ScalarStyle::SingleQuoted => flow(source, inside(raw), Quotes::Single, &mut places),
         ScalarStyle::DoubleQuoted => flow(source, inside(raw), Quotes::Double, &mut places),
         ScalarStyle::Literal => block(source, scalar, false, &mut places),
         ScalarStyle::Folded => block(source, scalar, true, &mut places),
     }
-    let origins = places.cut(&scalar.text);
+    let mut origins = places.cut(scalar.written_text());
     // The parser's place of a block leaves out blank lines at its beginning.
     let start = origins.first().map_or(span.start, |(_, file)| *file);
+    let span = Span {
+        start: start.min(span.start),
+        end: span.end,
+    };
+    if let Some(written) = &scalar.written {
+        let sql = SqlText {
+            text: written.text.clone(),
+            span,
+            origins,
+        };
+        origins = with_inserted(&sql, &written.inserted);
+    }
     SqlText {
         origins,
         text: scalar.text.clone(),
-        span: Span {
-            start: start.min(span.start),
-            end: span.end,
-        },
+        span,
     }
+}
+
+/// The origins of a text after values of the matrix were put into it.
+fn with_inserted(written: &SqlText, inserted: &[Inserted]) -> Vec<(usize, usize)> {
+    let mut origins = Vec::new();
+    let (mut from, mut to) = (0, 0);
+    for value in inserted {
+        keep(written, from..value.written.start, to, &mut origins);
+        let place = written.place(value.written.clone());
+        if !value.put.is_empty() {
+            origins.extend([(value.put.start, place.start), (value.put.start, place.end)]);
+        }
+        (from, to) = (value.written.end, value.put.end);
+    }
+    keep(written, from..written.text.len() + 1, to, &mut origins);
+    origins
+}
+
+/// Copies the origins of a piece of a text that now begins at `to`.
+fn keep(written: &SqlText, piece: Range<usize>, to: usize, origins: &mut Vec<(usize, usize)>) {
+    if piece.is_empty() {
+        return;
+    }
+    origins.push((to, written.origin(piece.start)));
+    let within = written.origins.iter();
+    origins.extend(
+        within
+            .filter(|(offset, _)| *offset > piece.start && *offset < piece.end)
+            .map(|(offset, file)| (to + (offset - piece.start), *file)),
+    );
 }
 
 /// Text as it is read again, with the place of each of its pieces.

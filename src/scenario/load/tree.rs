@@ -131,6 +131,7 @@ impl Builder<'_> {
                         text: text.into_owned(),
                         style,
                         raw,
+                        written: None,
                     }),
                 });
                 if anchor != 0 {
@@ -171,6 +172,7 @@ impl Builder<'_> {
                         text: format!("*{name}"),
                         style: ScalarStyle::Plain,
                         raw,
+                        written: None,
                     }),
                 });
                 self.attach(node, raw.end);

@@ -75,7 +75,7 @@ pub(super) fn scalar<'a>(
 /// Text that is not empty, without white space around it.
 pub(super) fn text(mistakes: &mut Mistakes, node: &Node, what: &str, help: &str) -> Option<String> {
     let scalar = scalar(mistakes, node, what, help)?;
-    if scalar.style == ScalarStyle::Plain {
+    if scalar.written_style() == ScalarStyle::Plain {
         refuse_cut(mistakes, node.span);
     }
     Some(scalar.text.trim().to_owned())
@@ -238,6 +238,11 @@ impl<'a> Fields<'a> {
         self.order.is_empty()
     }
 
+    /// The keys, in the order of the file.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.order.iter().map(|entry| entry.key.as_str())
+    }
+
     /// The entry of a key, if it is there.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.entries.get(key).copied()
@@ -336,6 +341,15 @@ pub(super) fn not_yet(mistakes: &mut Mistakes, entry: &Entry) {
         .label("not yet")
         .help("leave it out for now"),
     );
+}
+
+/// A number of things in words: "no values", "one value", "2 values".
+pub(super) fn counted(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}s"),
+        1 => format!("one {what}"),
+        _ => format!("{number} {what}s"),
+    }
 }
 
 /// A piece of the file for use in a message: short, and on one line.

@@ -3,13 +3,19 @@
 mod cluster_wide;
 mod copy;
 mod lexer;
+mod parameter;
+mod prepare;
 mod problem;
 mod split;
 mod statement;
+mod virtual_clock;
 
 pub(crate) use cluster_wide::{ClusterWide, cluster_wide};
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
+pub(crate) use parameter::highest_parameter;
+pub(crate) use prepare::{prepared_name, prepares_transaction};
 pub use problem::{SplitProblem, SplitProblemKind};
-pub use split::split;
+pub use split::{as_one_message, split};
 pub use statement::Statement;
+pub(crate) use virtual_clock::{Uncaught, uncaught};

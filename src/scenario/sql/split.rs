@@ -25,7 +25,22 @@ use super::statement::Statement;
 /// Everything that is wrong, in the order of the text: backslash commands, and what is opened and
 /// never closed.
 pub fn split(sql: &str) -> Result<Vec<Statement>, Vec<SplitProblem>> {
-    let mut splitter = Splitter::new(sql);
+    cut(sql, false)
+}
+
+/// Takes SQL as one message of any number of statements: to the byte what psql 18 sends when the
+/// semicolons, all but the last, have a backslash before them. `None` for a text without a
+/// statement.
+///
+/// # Errors
+///
+/// Those of [`split`].
+pub fn as_one_message(sql: &str) -> Result<Option<Statement>, Vec<SplitProblem>> {
+    Ok(cut(sql, true)?.pop())
+}
+
+fn cut(sql: &str, is_one_message: bool) -> Result<Vec<Statement>, Vec<SplitProblem>> {
+    let mut splitter = Splitter::new(sql, is_one_message);
     let mut lexer = Lexer::new(sql);
     while let Some(token) = lexer.next() {
         if token.kind == TokenKind::Backslash {
@@ -40,12 +55,16 @@ pub fn split(sql: &str) -> Result<Vec<Statement>, Vec<SplitProblem>> {
 
 struct Splitter<'a> {
     sql: &'a str,
+    /// Whether statements are not taken apart.
+    is_one_message: bool,
     statements: Vec<Statement>,
     problems: Vec<SplitProblem>,
     /// Where the statement under way begins.
     start: Option<usize>,
     /// Whether it holds more than comments.
     substance: bool,
+    /// Where the last statement ends that is not taken apart from those before it.
+    last_end: Option<usize>,
     /// The newlines of empty lines in it.
     dropped: Vec<usize>,
     /// The parentheses that are open.
@@ -56,13 +75,15 @@ struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    const fn new(sql: &'a str) -> Self {
+    const fn new(sql: &'a str, is_one_message: bool) -> Self {
         Self {
             sql,
+            is_one_message,
             statements: Vec::new(),
             problems: Vec::new(),
             start: None,
             substance: false,
+            last_end: None,
             dropped: Vec::new(),
             parentheses: Vec::new(),
             blocks: Vec::new(),
@@ -94,7 +115,7 @@ impl<'a> Splitter<'a> {
             }
             TokenKind::Word => self.word(token),
             TokenKind::Semicolon if self.parentheses.is_empty() && self.blocks.is_empty() => {
-                self.end(token.range.end);
+                self.semicolon(token.range.end);
             }
             _ => {}
         }
@@ -149,6 +170,16 @@ impl<'a> Splitter<'a> {
         self.problems.push(SplitProblem { range, kind });
     }
 
+    fn semicolon(&mut self, end: usize) {
+        if self.is_one_message {
+            self.last_end = Some(end);
+            self.substance = false;
+            self.routine = RoutineWatch::new();
+        } else {
+            self.end(end);
+        }
+    }
+
     /// The statement under way ends.
     fn end(&mut self, end: usize) {
         if let Some(start) = self.start.take() {
@@ -173,6 +204,8 @@ impl<'a> Splitter<'a> {
             // A line gets its newline when another line follows it.
             let kept = self.sql.trim_end_matches('\n').len();
             self.end(kept);
+        } else if let Some(end) = self.last_end {
+            self.end(end);
         }
         Ok(self.statements)
     }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// One statement, as psql would send it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One statement, as psql would send it. The default is no text at all: what runs a statement that
+/// the server has kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statement {
     /// What is sent. It is not always a piece of the text it was cut from: like psql, it leaves
     /// out empty lines that are not within quotes or comments.

@@ -12,4 +12,4 @@ pub use error::{ContainerError, ContainerErrorKind};
 pub use start::Server;
 
 pub(super) use engine::Engine;
-pub(super) use start::start;
+pub(super) use start::{Data, start};

@@ -8,6 +8,7 @@ use testcontainers_modules::testcontainers::bollard::models::{
 };
 use testcontainers_modules::testcontainers::{ContainerRequest, ImageExt};
 
+use super::Data;
 use super::owner::{Owner, RUN};
 use crate::server::conf::settings;
 use crate::server::roles::SUPERUSER;
@@ -38,6 +39,7 @@ pub(super) fn container(
     config: Option<&ImageConfig>,
     password: &str,
     more: &[(String, String)],
+    data: Data,
 ) -> ContainerRequest<Postgres> {
     let mut arguments = vec!["-c".to_owned(), "listen_addresses=*".to_owned()];
     for (name, value) in settings() {
@@ -46,7 +48,11 @@ pub(super) fn container(
     for (name, value) in more {
         arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
     }
-    let in_memory = folders_of_data(config);
+    let in_memory = match data {
+        Data::InMemory => folders_of_data(config),
+        // The image names a volume, which the engine makes afresh.
+        Data::InVolume => Vec::new(),
+    };
     let mut request = self::image(image)
         .with_container_name(name)
         .with_label(RUN, name)
@@ -67,7 +73,7 @@ pub(super) fn container(
     request
 }
 
-/// Publishes the one port on the loopback address and keeps the data in memory.
+/// Publishes the one port on the loopback address and keeps some folders in memory.
 fn confine(host: &mut HostConfig, in_memory: &[String]) {
     host.publish_all_ports = Some(false);
     host.port_bindings = Some(HashMap::from([(

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use testcontainers_modules::testcontainers::bollard::query_parameters::WaitContainerOptions;
+use testcontainers_modules::testcontainers::bollard::query_parameters::{
+    KillContainerOptionsBuilder, StartContainerOptions, WaitContainerOptions,
+};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_postgres::Client;
@@ -13,6 +15,7 @@ use super::error::{ContainerError, ContainerErrorKind};
 use super::held::{Held, make};
 use super::request::{self, LOOPBACK, PORT};
 use super::sweep::sweep;
+use crate::scenario::Shutdown;
 use crate::server::database::explain;
 use crate::server::randomness::{random, secret};
 use crate::server::roles::{self, SCRIPTED, SUPERUSER};
@@ -41,10 +44,44 @@ pub struct Server {
     scripted: Endpoint,
     engine: Engine,
     held: Held,
-    /// Why it has ended by itself.
+    guard: Guard,
+}
+
+/// Where the data of a server in a container is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Data {
+    /// In memory, and gone once the container stops.
+    InMemory,
+    /// In a volume that goes with the container.
+    InVolume,
+}
+
+/// Notices when a container ends.
+#[derive(Debug)]
+struct Guard {
+    /// The log of one that has ended by itself.
     ended: watch::Receiver<Option<String>>,
     /// The task that finds out; it ends with this.
     _watching: JoinSet<()>,
+}
+
+impl Guard {
+    fn of(engine: &Engine, container: &str) -> Self {
+        let (sender, ended) = watch::channel(None);
+        let mut watching = JoinSet::new();
+        watching.spawn(watch(engine.clone(), container.to_owned(), sender));
+        Self {
+            ended,
+            _watching: watching,
+        }
+    }
+
+    /// Waits until it has ended; its log.
+    async fn end(&self) -> String {
+        let mut ended = self.ended.clone();
+        let log = ended.wait_for(Option::is_some).await;
+        log.ok().and_then(|log| log.clone()).unwrap_or_default()
+    }
 }
 
 /// Starts a server of a pinned release in a container, for one run, with settings that the others
@@ -54,9 +91,11 @@ pub(in crate::server) async fn start(
     engine: &Engine,
     pin: &Pin,
     settings: &[(String, String)],
+    data: Data,
     report: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Server, ContainerError> {
-    let ((), server) = tokio::join!(sweep(engine), start_server(engine, pin, settings, report));
+    let starting = start_server(engine, pin, settings, data, report);
+    let ((), server) = tokio::join!(sweep(engine), starting);
     server
 }
 
@@ -64,6 +103,7 @@ async fn start_server(
     engine: &Engine,
     pin: &Pin,
     settings: &[(String, String)],
+    data: Data,
     report: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Server, ContainerError> {
     let image = pin.image().to_string();
@@ -76,17 +116,19 @@ async fn start_server(
     };
     let name = format!("lockstep-{:016x}", random());
     let initial = secret();
-    let request = request::container(&name, &image, found.config.as_ref(), &initial, settings);
+    let request = request::container(
+        &name,
+        &image,
+        found.config.as_ref(),
+        &initial,
+        settings,
+        data,
+    );
     let held = make(engine, &name, request).await?;
     let port = published_port(engine, held.name()).await?;
 
-    let (sender, ended) = watch::channel(None);
-    let mut watching = JoinSet::new();
-    watching.spawn(watch(engine.clone(), held.name().to_owned(), sender));
-    let address = Address::Tcp {
-        host: LOOPBACK.to_owned(),
-        port,
-    };
+    let guard = Guard::of(engine, held.name());
+    let address = address(port);
     let endpoint = |user: &str, password| Endpoint::new(address.clone(), user, password);
     let (superuser, scripted) = (secret(), secret());
     let server = Server {
@@ -95,14 +137,24 @@ async fn start_server(
         scripted: endpoint(SCRIPTED, scripted),
         engine: engine.clone(),
         held,
-        ended,
-        _watching: watching,
+        guard,
+    };
+    let silence = async {
+        silence(engine, server.container()).await;
+        port
     };
     let client = server
-        .wait_until_ready(&endpoint(SUPERUSER, initial), port)
+        .wait_until_ready(&endpoint(SUPERUSER, initial), silence)
         .await?;
     server.settle(&client, &image).await?;
     Ok(server)
+}
+
+fn address(port: u16) -> Address {
+    Address::Tcp {
+        host: LOOPBACK.to_owned(),
+        port,
+    }
 }
 
 /// The port that the server is reached at, which must be published on the loopback address alone.
@@ -208,7 +260,7 @@ impl Server {
     /// Why the server has ended by itself, with the end of its log; `None` while it runs.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
-        let log = self.ended.borrow();
+        let log = self.guard.ended.borrow();
         log.as_ref()
             .map(|log| format!("the server's container ended by itself; its log ends:\n{log}"))
     }
@@ -225,31 +277,59 @@ impl Server {
         removed
     }
 
-    /// Connects as soon as the server lets itself be connected to.
+    /// Shuts the server down and starts it again, in the same container and on the same data, which
+    /// must be in a volume. Returns when it takes connections again; its port may be another one then.
+    ///
+    /// # Errors
+    ///
+    /// The engine refuses, or the server does not shut down, or not start again.
+    pub(in crate::server) async fn restart(&mut self, how: Shutdown) -> Result<(), ContainerError> {
+        let (docker, container) = (self.engine.docker(), self.held.name());
+        let signal = match how {
+            Shutdown::Fast => "SIGINT",
+            Shutdown::Immediate => "SIGQUIT",
+        };
+        let options = KillContainerOptionsBuilder::new().signal(signal).build();
+        docker
+            .kill_container(container, Some(options))
+            .await
+            .map_err(failed("cannot shut a server down"))?;
+        if tokio::time::timeout(LIMIT, self.guard.end()).await.is_err() {
+            return Err(self.too_slow().await);
+        }
+        docker
+            .start_container(container, None::<StartContainerOptions>)
+            .await
+            .map_err(failed("cannot start a container again"))?;
+        let port = published_port(&self.engine, container).await?;
+        self.endpoint.address = address(port);
+        self.scripted.address = address(port);
+        self.guard = Guard::of(&self.engine, container);
+        // That ports lead somewhere was seen before; recovery takes as long as it takes.
+        self.wait_until_ready(&self.endpoint, std::future::pending())
+            .await
+            .map(drop)
+    }
+
+    /// Connects as soon as the server lets itself be connected to. `silence` ends with its port
+    /// when that should long have been.
     async fn wait_until_ready(
         &self,
         endpoint: &Endpoint,
-        port: u16,
+        silence: impl Future<Output = u16>,
     ) -> Result<Client, ContainerError> {
-        let engine = &self.engine;
-        let mut ended = self.ended.clone();
-        let ended = async {
-            let log = ended.wait_for(Option::is_some).await;
-            log.ok().and_then(|log| log.clone()).unwrap_or_default()
-        };
-        let container = self.container();
         tokio::select! {
             biased;
             connected = connect(endpoint) => connected,
-            log = ended => Err(ContainerErrorKind::Ended { log }.into()),
-            () = silence(engine, container) => {
-                Err(ContainerErrorKind::Silent { port }.into())
-            }
-            () = tokio::time::sleep(LIMIT) => {
-                let log = engine.last_words(container).await;
-                Err(ContainerErrorKind::TooSlow { limit: LIMIT, log }.into())
-            }
+            log = self.guard.end() => Err(ContainerErrorKind::Ended { log }.into()),
+            port = silence => Err(ContainerErrorKind::Silent { port }.into()),
+            () = tokio::time::sleep(LIMIT) => Err(self.too_slow().await),
         }
+    }
+
+    async fn too_slow(&self) -> ContainerError {
+        let log = self.engine.last_words(self.container()).await;
+        ContainerErrorKind::TooSlow { limit: LIMIT, log }.into()
     }
 
     /// Sees that it is the release that was asked for, and gives it its roles and passwords.

@@ -16,6 +16,7 @@ use super::environment::Environment;
 use super::error::ServerErrorKind;
 use super::lock::lock;
 use super::sweep;
+use crate::scenario::Shutdown;
 
 /// How long a keeper may take to end its server. PostgreSQL kills what does not heed an immediate
 /// shutdown after 5 s.
@@ -83,6 +84,8 @@ impl Stage {
 #[derive(Debug, Clone)]
 struct Report {
     stage: Stage,
+    /// How often the server has shut down to start again.
+    restarts: usize,
     /// What its commands printed.
     said: String,
 }
@@ -145,6 +148,7 @@ impl Keeper {
         let stdout = child.stdout.take().expect("the standard output is piped");
         let (sender, report) = watch::channel(Report {
             stage: Stage::Born,
+            restarts: 0,
             said: String::new(),
         });
         let (hold, gone) = mpsc::channel();
@@ -196,12 +200,29 @@ impl Keeper {
         Ok(self.lock.is_some())
     }
 
-    /// Sends the line of SQL that the keeper waits for.
-    pub(super) fn send(&mut self, sql: &str) -> io::Result<()> {
+    /// Sends a line that the keeper waits for.
+    pub(super) fn send(&mut self, line: &str) -> io::Result<()> {
         match &mut self.stdin {
-            Some(stdin) => writeln!(stdin, "{sql}"),
+            Some(stdin) => writeln!(stdin, "{line}"),
             None => Ok(()),
         }
+    }
+
+    /// Lets the server shut down, and waits until that is done and it is about to start again.
+    /// `false` if it has ended for good instead.
+    pub(super) async fn restart(&mut self, how: Shutdown) -> bool {
+        let before = self.report.borrow().restarts;
+        let line = match how {
+            Shutdown::Fast => "fast",
+            Shutdown::Immediate => "immediate",
+        };
+        // A keeper that has died meanwhile is noticed below.
+        let _ = self.send(line);
+        let mut report = self.report.clone();
+        let restarted = report
+            .wait_for(|report| report.restarts > before || report.stage.is_over())
+            .await;
+        restarted.is_ok_and(|report| !report.stage.is_over())
     }
 
     /// The end of what the keeper's commands printed and of the log in the folder.
@@ -251,6 +272,7 @@ fn listen(lines: impl BufRead, sender: &watch::Sender<Report>) {
         };
         sender.send_modify(|report| match stage {
             Some(stage) => report.stage = stage,
+            None if line == "restarting" => report.restarts += 1,
             None => {
                 report.said.push_str(&line);
                 report.said.push('\n');

@@ -2,7 +2,7 @@
 # standard input ends, because Lockstep is done or died however, it ends all of it.
 #
 # It reports on standard output, a line each: `made` once the folder is there, `done` or `started`,
-# `failed WHAT`, `ended STATUS`. Other lines are what its commands had to say.
+# `restarting`, `failed WHAT`, `ended STATUS`. Other lines are what its commands had to say.
 
 unset LOCKSTEP_KEEPER
 folder=$1
@@ -23,9 +23,18 @@ trap 'reader=; stop' USR1
 # Nobody may listen any more to what is reported.
 trap '' PIPE
 
-# From here on the end of standard input is a signal, so that it interrupts `wait`.
+# From here on the end of standard input is a signal, so that it interrupts `wait`; so is a line,
+# which tells a server how to shut down in order to start again.
 listen() {
-    (while read -r _; do :; done; kill -USR1 $$) <&3 >/dev/null 2>&1 &
+    (
+        while read -r line; do
+            case $line in
+            fast) kill -USR2 $$ ;;
+            immediate) kill -ALRM $$ ;;
+            esac
+        done
+        kill -USR1 $$
+    ) <&3 >/dev/null 2>&1 &
     reader=$!
 }
 

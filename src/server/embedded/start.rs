@@ -16,6 +16,7 @@ use super::keeper::{Duty, Keeper};
 use super::programs::Programs;
 use super::progress::Reporter;
 use super::{programs, random, secret, sweep, template};
+use crate::scenario::Shutdown;
 use crate::server::database::explain;
 use crate::server::roles::{self, SCRIPTED, SUPERUSER};
 use crate::server::{Address, Endpoint, Pin, Release};
@@ -195,7 +196,7 @@ async fn start_server(
     let keeper = keep(&arguments, environment).await?;
     // It has been copied.
     drop(template);
-    wait_until_ready(&keeper).await?;
+    wait_until_ready(&keeper, Duty::Serve.what()).await?;
 
     let address = Address::Unix {
         directory: keeper.folder().to_owned(),
@@ -268,7 +269,7 @@ async fn set_passwords(
 ///
 /// Its file is read instead of trying to connect: an attempt that comes too early costs the server
 /// a process. The file gives no signal, so it is looked at again after 1 ms, later less often.
-async fn wait_until_ready(keeper: &Keeper) -> Result<(), ServerError> {
+async fn wait_until_ready(keeper: &Keeper, what: &'static str) -> Result<(), ServerError> {
     let file = keeper.folder().join("data").join("postmaster.pid");
     let looking = async {
         let mut pause = Duration::from_millis(1);
@@ -285,21 +286,21 @@ async fn wait_until_ready(keeper: &Keeper) -> Result<(), ServerError> {
             pause = (pause * 3 / 2).min(Duration::from_millis(20));
         }
     };
-    let what = Duty::Serve.what();
     tokio::select! {
         () = looking => Ok(()),
-        () = keeper.over() => Err(ServerErrorKind::Failed {
-            what,
-            log: keeper.last_words(),
-        }
-        .into()),
-        () = tokio::time::sleep(LIMIT) => Err(ServerErrorKind::TooSlow {
-            what,
-            limit: LIMIT,
-            log: keeper.last_words(),
-        }
-        .into()),
+        () = keeper.over() => Err(failed(what, keeper)),
+        () = tokio::time::sleep(LIMIT) => Err(too_slow(what, keeper)),
     }
+}
+
+fn failed(what: &'static str, keeper: &Keeper) -> ServerError {
+    let log = keeper.last_words();
+    ServerErrorKind::Failed { what, log }.into()
+}
+
+fn too_slow(what: &'static str, keeper: &Keeper) -> ServerError {
+    let (limit, log) = (LIMIT, keeper.last_words());
+    ServerErrorKind::TooSlow { what, limit, log }.into()
 }
 
 impl Server {
@@ -348,6 +349,22 @@ impl Server {
     #[must_use]
     pub fn last_words(&self) -> String {
         self.keeper.last_words()
+    }
+
+    /// Shuts the server down and starts it again, with the same settings, on the same data and in
+    /// the same folder. Returns when it takes connections again, after recovery if it needs any.
+    /// The keeper does it, so that nothing is left behind whenever Lockstep dies.
+    ///
+    /// # Errors
+    ///
+    /// The server does not shut down, or not start again; the error holds its last words.
+    pub async fn restart(&mut self, how: Shutdown) -> Result<(), ServerError> {
+        const WHAT: &str = "restarting the server";
+        match tokio::time::timeout(LIMIT, self.keeper.restart(how)).await {
+            Ok(true) => wait_until_ready(&self.keeper, WHAT).await,
+            Ok(false) => Err(failed(WHAT, &self.keeper)),
+            Err(_) => Err(too_slow(WHAT, &self.keeper)),
+        }
     }
 
     /// Ends the server and removes its files.

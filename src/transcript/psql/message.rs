@@ -3,11 +3,12 @@
 use super::excerpt;
 use crate::transcript::answer::{ServerMessage, Severity};
 
-/// The text of an error or a notice about a statement.
+/// The text of an error or a notice about a statement; its text is empty where the client does not
+/// know it.
 pub(super) fn render(statement: &str, message: &ServerMessage) -> String {
     let mut out = format!("{}:  {}", message.severity.as_str(), message.message);
     let place = match (message.position, message.internal_position) {
-        (Some(position), _) => Some((Some(statement), position)),
+        (Some(position), _) => Some((Some(statement).filter(|text| !text.is_empty()), position)),
         (None, Some(position)) => Some((message.internal_query.as_deref(), position)),
         (None, None) => None,
     };

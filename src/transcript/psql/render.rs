@@ -12,7 +12,8 @@ const TAG_BELOW_ROWS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 /// each with the empty line that follows it, command tags, errors and notices with the place in the
 /// statement, the data of `COPY … TO STDOUT`, and notifications last.
 ///
-/// `statement` is the text that was sent: errors quote it. If it was a single message of several
+/// `statement` is the text that was sent: errors quote it. It is empty for a statement that the server
+/// has kept, of which psql knows only the name. If it was a single message of several
 /// statements, psql has already read up to the end of the next result when it prints one, so that
 /// a notice stands before the result it came after; so it does here. (Whether psql then prints it
 /// even one result earlier depends on how the network cut the answer into pieces.)

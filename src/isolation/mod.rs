@@ -1,0 +1,23 @@
+//! PostgreSQL's isolation specs: the `.spec` format is read, played by isolationtester's rules, and
+//! printed as isolationtester prints it.
+
+mod discover;
+mod environment;
+mod expected;
+mod needs;
+mod play;
+mod print;
+mod read;
+mod run;
+mod shared;
+mod spec;
+
+pub use discover::{discover, is_spec};
+pub use environment::EnvironmentError;
+pub use expected::{Expected, ExpectedError, beside};
+pub use needs::{Need, superuser_needs};
+pub use play::{Figures, Played};
+pub use print::{error_line, table};
+pub use read::parse;
+pub use run::{PlayOptions, RunError, SpecEnd, run};
+pub use spec::{Spec, SpecSession, SpecStep};

@@ -1,0 +1,344 @@
+//! A spec from its connections to its last schedule.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::halt::{Halt, Part};
+use super::line::Line;
+use super::player::Player;
+use super::schedule::begins_only;
+use crate::isolation::environment::session_settings;
+use crate::isolation::spec::Spec;
+use crate::runner::{Cast, Observer, SeenBlocker, Trouble, names_a_signal, names_a_timeout, tell};
+use crate::scenario::{Blocker, Diagnostic, SessionIndex, Span};
+use crate::server::Endpoint;
+use crate::wire::{self, Startup};
+
+/// How long the server may take to close connections that have said goodbye.
+const LEAVES_WITHIN: Duration = Duration::from_secs(5);
+
+/// What came of playing a spec.
+#[derive(Debug)]
+pub struct Played {
+    /// What isolationtester would print, its complaints included.
+    pub output: String,
+    /// Why it was not played to its end, if it was not.
+    pub trouble: Option<Trouble>,
+    /// How much was done, and how fast.
+    pub figures: Figures,
+}
+
+/// How much was done, and how fast.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Schedules that were played to their end.
+    pub schedules: usize,
+    /// Steps that were begun.
+    pub steps: usize,
+    /// For each wait that was proven: the time from when the step was sent until it was known.
+    pub waits: Vec<Duration>,
+    /// The sessions whose step took too long and was cancelled.
+    pub cancelled: Vec<usize>,
+}
+
+impl Figures {
+    /// The median of the times after which waits were known.
+    #[must_use]
+    pub fn median_wait(&self) -> Option<Duration> {
+        let mut waits = self.waits.clone();
+        waits.sort_unstable();
+        waits.get(waits.len() / 2).copied()
+    }
+}
+
+/// Where a spec is played.
+pub(crate) struct Place<'a> {
+    /// As whom.
+    pub endpoint: &'a Endpoint,
+    /// In which database; the spec must have it to itself.
+    pub database: &'a str,
+    /// What asks who waits for whom.
+    pub observer: &'a Observer,
+    /// How long a step, a set-up or a tear-down may take.
+    pub limit: Duration,
+}
+
+/// Plays all schedules of a spec, one after the other, in the same sessions.
+pub(crate) async fn play(spec: &Spec, place: &Place<'_>) -> Played {
+    let mut output = String::new();
+    for step in &spec.unused {
+        output.push_str(&format!("unused step name: {}\n", step.value));
+    }
+    let sessions = spec.sessions.len();
+    output.push_str(&format!("Parsed test spec with {sessions} sessions\n"));
+    let lines = match connect(spec, place).await {
+        Ok(lines) => lines,
+        Err(trouble) => {
+            return Played {
+                output,
+                trouble: Some(trouble),
+                figures: Figures::default(),
+            };
+        }
+    };
+    let mut cast = Cast::of(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        cast.enter(SessionIndex(at), line.pid());
+    }
+    let steps: BTreeSet<Span> = spec
+        .sessions
+        .iter()
+        .flat_map(|session| &session.steps)
+        .map(|step| step.sql.span)
+        .collect();
+    let mut player = Player {
+        spec,
+        observer: place.observer,
+        limit: place.limit,
+        lines,
+        cast,
+        current: spec.sessions.iter().map(|_| None).collect(),
+        waiting: Vec::new(),
+        has_new_notice: false,
+        standings: BTreeMap::new(),
+        proven: BTreeSet::new(),
+        is_signalled: false,
+        any_may_signal: spec
+            .all_sql()
+            .any(|sql| !steps.contains(&sql.span) && names_a_signal(&sql.value)),
+        waits_may_end: spec.all_sql().any(|sql| names_a_timeout(&sql.value)),
+        begins_only: spec
+            .sessions
+            .iter()
+            .map(|session| session.setup.as_ref().is_some_and(begins_only))
+            .collect(),
+        output,
+        figures: Figures::default(),
+    };
+    let trouble = match player.schedules().await {
+        Ok(()) => player.cancelled(),
+        Err(halt) => Some(player.tell(halt).await),
+    };
+    player.leave().await;
+    Played {
+        output: player.output,
+        trouble,
+        figures: player.figures,
+    }
+}
+
+/// Connects all sessions at once, and the control connection.
+async fn connect(spec: &Spec, place: &Place<'_>) -> Result<Vec<Line>, Trouble> {
+    let names = spec.sessions.iter().map(|session| &*session.name.value);
+    let mut tasks = Vec::new();
+    for name in names.chain(["control connection"]) {
+        let startup = Startup {
+            user: place.endpoint.user.clone(),
+            password: place.endpoint.password.clone(),
+            database: place.database.to_owned(),
+            application_name: format!("isolation/{}/{name}", spec.name()),
+            options: session_settings(),
+        };
+        let (address, tls) = (place.endpoint.address.clone(), place.endpoint.tls.clone());
+        let limit = place.limit;
+        tasks.push(tokio::spawn(async move {
+            let connection = wire::connect_with_tls(&address, &tls, &startup);
+            tokio::time::timeout(limit, connection).await
+        }));
+    }
+    let mut lines = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let made = task
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let (sender, receiver) = made
+            .map_err(|_| Trouble::Server("the server does not answer".to_owned()))?
+            .map_err(|error| Trouble::Server(format!("failed to {}", tell(&error))))?;
+        lines.push(Line::new(sender, receiver));
+    }
+    Ok(lines)
+}
+
+impl Player<'_> {
+    async fn schedules(&mut self) -> Result<(), Halt> {
+        let spec = self.spec;
+        let mut schedules = spec.schedules.iter().peekable();
+        self.begin_setups().await?;
+        while let Some(schedule) = schedules.next() {
+            let is_last = schedules.peek().is_none();
+            self.schedule(&schedule, is_last).await?;
+            self.figures.schedules += 1;
+        }
+        Ok(())
+    }
+
+    /// Says goodbye on all connections, so that the database can be dropped at once.
+    async fn leave(&mut self) {
+        for line in &mut self.lines {
+            line.close().await;
+        }
+        let gone = async {
+            for line in &mut self.lines {
+                if !line.in_flight() {
+                    line.gone().await;
+                }
+            }
+        };
+        // Who stays is thrown out with the database.
+        let _ = tokio::time::timeout(LEAVES_WITHIN, gone).await;
+    }
+
+    /// That steps took too long, if any did.
+    fn cancelled(&self) -> Option<Trouble> {
+        let session = *self.figures.cancelled.first()?;
+        let name = &self.spec.sessions[session];
+        Some(Trouble::Invalid(self.diagnostic(
+            name.name.span,
+            "a step took longer than its time limit, and was cancelled",
+            &format!("of session `{}`", name.name.value),
+            Some("`--timeout` gives more time".to_owned()),
+        )))
+    }
+
+    fn diagnostic(
+        &self,
+        span: Span,
+        message: &str,
+        label: &str,
+        help: Option<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            source: self.spec.source.clone(),
+            message: message.to_owned(),
+            span,
+            label: label.to_owned(),
+            related: Vec::new(),
+            help,
+        }
+    }
+
+    /// Says why a spec was not played to its end, and who waits for whom.
+    async fn tell(&self, halt: Halt) -> Trouble {
+        let (part, message, help) = match halt {
+            Halt::Observer(error) => return Trouble::Server(tell(&error)),
+            Halt::Setup(part) => {
+                let said = self.output.lines().rfind(|line| line.contains("failed: "));
+                let said = said.unwrap_or_default().to_owned();
+                (part, said, None)
+            }
+            Halt::Stuck(part) => {
+                let waits = self.waits().await;
+                let message = format!("this schedule cannot go on: {waits}");
+                (part, message, Some(self.reached()))
+            }
+            Halt::TimeLimit(part) => {
+                let waits = self.waits().await;
+                let seconds = self.limit.as_secs();
+                let message = if waits.is_empty() {
+                    format!("this takes longer than {seconds} s")
+                } else {
+                    format!("this takes longer than {seconds} s: {waits}")
+                };
+                (part, message, Some(self.reached()))
+            }
+            Halt::HeldBack(session) => {
+                let part = Part::Step(session);
+                let message = "the markers of this step hold back its report for ever".to_owned();
+                (part, message, Some(self.reached()))
+            }
+            Halt::Disconnected(session) => (
+                Part::Step(session),
+                "this step's session has lost its connection before".to_owned(),
+                Some(self.reached()),
+            ),
+            Halt::Send(part, error) => (part, format!("failed to {}", tell(&error)), None),
+            Halt::Answer(part, closing) => (part, closing.to_string(), None),
+        };
+        let (span, label) = match part {
+            Part::Step(session) => match self.step_of(session) {
+                Some(step) => (step.name.span, format!("step of {}", self.name(session))),
+                None => (self.spec.sessions[session].name.span, String::new()),
+            },
+            part => {
+                let sql = self.sql_of(part);
+                (first_line(&self.spec.source.text, sql.span), String::new())
+            }
+        };
+        Trouble::Invalid(self.diagnostic(span, &message, &label, help))
+    }
+
+    /// In which schedule that was.
+    fn reached(&self) -> String {
+        let header = self
+            .output
+            .lines()
+            .rfind(|line| line.starts_with("starting permutation:"));
+        let steps = header.and_then(|line| line.split_once(": "));
+        format!(
+            "it is in: permutation {}",
+            steps.map_or("", |(_, steps)| steps)
+        )
+    }
+
+    fn name(&self, session: usize) -> &str {
+        self.spec
+            .sessions
+            .get(session)
+            .map_or("the control connection", |session| &session.name.value)
+    }
+
+    /// Whom everybody in flight waits for: `s2 (step w2) waits for s1, which is idle`.
+    async fn waits(&self) -> String {
+        let in_flight = self.in_flight();
+        let Ok(seen) = self.observer.look(&self.cast, &in_flight).await else {
+            return "the server does not say who waits for whom".to_owned();
+        };
+        let mut told = Vec::new();
+        for sighting in seen {
+            let whom: Vec<String> = sighting
+                .blockers
+                .iter()
+                .map(|blocker| match blocker {
+                    SeenBlocker::Known(Blocker::Session(session)) => {
+                        let is_idle = !in_flight.contains(session);
+                        let idle = if is_idle { ", which is idle" } else { "" };
+                        format!("{}{idle}", self.name(session.0))
+                    }
+                    SeenBlocker::Known(Blocker::PreparedTransaction) => {
+                        "a prepared transaction".to_owned()
+                    }
+                    SeenBlocker::Known(Blocker::WaitEvent(event)) => event.clone(),
+                    SeenBlocker::Known(Blocker::LostConnection(session)) => {
+                        format!("the lost connection of {}", self.name(session.0))
+                    }
+                    SeenBlocker::Stranger(pid) => format!("a backend of somebody else (pid {pid})"),
+                })
+                .collect();
+            if whom.is_empty() {
+                continue;
+            }
+            let at = sighting.session.0;
+            let step = self.current.get(at).and_then(Option::as_ref);
+            let step = step.map_or_else(String::new, |current| {
+                format!(" (step {})", self.spec.step(current.step).name.value)
+            });
+            told.push(format!(
+                "{}{step} waits for {}",
+                self.name(at),
+                whom.join(", ")
+            ));
+        }
+        told.join("; ")
+    }
+}
+
+/// The part of a place that is on its first line: a block of SQL may be long.
+fn first_line(text: &str, span: Span) -> Span {
+    let length = text[span.start..span.end]
+        .find('\n')
+        .unwrap_or(span.end - span.start);
+    Span {
+        start: span.start,
+        end: span.start + length,
+    }
+}

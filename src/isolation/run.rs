@@ -1,0 +1,171 @@
+//! Many specs on one server, side by side in databases of their own.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+
+use super::environment::{self, EnvironmentError};
+use super::play::{Figures, Place, Played, play};
+use super::shared::{Board, Claims};
+use super::spec::Spec;
+use crate::runner::{Observer, Trouble, tell};
+use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
+
+/// Specs could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A database could not be made or dropped.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The server could not be given what specs expect of it.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+}
+
+/// How to play specs.
+#[derive(Debug, Clone, Copy)]
+pub struct PlayOptions {
+    /// How many specs are played side by side.
+    pub jobs: usize,
+    /// How long a step, a set-up or a tear-down may take.
+    pub limit: Duration,
+    /// Whether the sessions are those of a superuser. Otherwise they own their database and may
+    /// read the monitoring views, and no more.
+    pub superuser: bool,
+    /// Whether none begins any more once one was not played to its end.
+    pub fail_fast: bool,
+}
+
+/// A spec that was played.
+#[derive(Debug)]
+pub struct SpecEnd {
+    /// Its position among those that were given.
+    pub at: usize,
+    /// What came of it.
+    pub played: Played,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Plays specs on a server, each in a fresh database, and tells of each when it has ended. Those
+/// that would meet in what a whole server shares are not played at the same time.
+///
+/// # Errors
+///
+/// The server could not be prepared; a database could not be made or dropped.
+pub async fn run(
+    specs: Vec<Arc<Spec>>,
+    server: &Server,
+    options: PlayOptions,
+    ends: UnboundedSender<SpecEnd>,
+) -> Result<(), RunError> {
+    let endpoint = server.endpoint().clone();
+    if server.recipe().is_some() {
+        environment::provide(&endpoint).await?;
+    }
+    let databases =
+        Databases::connect(&endpoint, server.scripted_endpoint(), Reach::Database).await?;
+    let jobs = options.jobs.clamp(1, specs.len().max(1));
+    let pool = Arc::new(Pool::new(databases, specs.len(), jobs));
+    let mut open: Vec<_> = specs
+        .iter()
+        .enumerate()
+        .map(|(at, spec)| (at, Claims::of(spec)))
+        .collect();
+    if jobs > 1 {
+        // The longest first: nobody waits for one of them at the end.
+        open.sort_by_key(|(at, _)| std::cmp::Reverse(specs[*at].schedules.count()));
+    }
+    let shared = Arc::new(Shared {
+        board: Board::new(open),
+        specs,
+        pool,
+        endpoint,
+        options,
+        ends,
+    });
+    let mut workers = JoinSet::new();
+    for _ in 0..jobs {
+        workers.spawn(Arc::clone(&shared).work());
+    }
+    while let Some(ended) = workers.join_next().await {
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+    let pool = Arc::into_inner(shared).map(|shared| shared.pool);
+    match pool.and_then(Arc::into_inner) {
+        Some(pool) => Ok(pool.close().await?),
+        None => Ok(()),
+    }
+}
+
+/// What the workers share.
+struct Shared {
+    board: Board,
+    specs: Vec<Arc<Spec>>,
+    pool: Arc<Pool>,
+    endpoint: Endpoint,
+    options: PlayOptions,
+    ends: UnboundedSender<SpecEnd>,
+}
+
+impl Shared {
+    async fn work(self: Arc<Self>) {
+        let mut observer = None;
+        while let Some(at) = self.board.take().await {
+            let began = Instant::now();
+            let played = self.play(&self.specs[at], &mut observer).await;
+            self.board.end(at);
+            let is_bad = played.trouble.is_some();
+            // Nobody listens any more when the run is being given up.
+            let _ = self.ends.send(SpecEnd {
+                at,
+                played,
+                elapsed: began.elapsed(),
+            });
+            if is_bad && self.options.fail_fast {
+                self.board.clear();
+            }
+        }
+    }
+
+    async fn play(&self, spec: &Spec, kept: &mut Option<Observer>) -> Played {
+        let failed = |what: String| Played {
+            output: String::new(),
+            trouble: Some(Trouble::Server(what)),
+            figures: Figures::default(),
+        };
+        let observer = match kept.take() {
+            Some(observer) => observer,
+            None => match Observer::connect(&self.endpoint).await {
+                Ok(observer) => observer,
+                Err(error) => return failed(tell(&error)),
+            },
+        };
+        let database = match self.pool.take().await {
+            Ok(database) => database,
+            Err(error) => return failed(tell(&error)),
+        };
+        let place = Place {
+            endpoint: if self.options.superuser {
+                &self.endpoint
+            } else {
+                &database.role
+            },
+            database: &database.name,
+            observer: &observer,
+            limit: self.options.limit,
+        };
+        let played = play(spec, &place).await;
+        if !matches!(played.trouble, Some(Trouble::Server(_))) {
+            *kept = Some(observer);
+        }
+        self.pool.give_back(database).await;
+        played
+    }
+}
