@@ -72,7 +72,7 @@ fn pattern(mistakes: &mut Mistakes, node: &Node) -> Option<Regex> {
         }
     };
     let is_empty = |probe: &&str| pattern.find_iter(probe).any(|found| found.is_empty());
-    if PROBES.iter().any(|probe| is_empty(&probe)) {
+    if PROBES.iter().any(|probe| is_empty(probe)) {
         mistakes.report(
             Mistake::new(node.span, "a pattern that matches the empty text")
                 .label("it would be found between any two characters")
