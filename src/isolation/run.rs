@@ -162,7 +162,7 @@ impl Shared {
             limit: self.options.limit,
         };
         let played = play(spec, &place).await;
-        if !matches!(played.trouble, Some(Trouble::Server(_))) {
+        if !played.trouble.as_ref().is_some_and(Trouble::is_of_server) {
             *kept = Some(observer);
         }
         self.pool.give_back(database).await;
