@@ -79,7 +79,12 @@ impl Expected {
     /// Where an output differs from the one it is most like; that file, and the difference.
     #[must_use]
     pub fn nearest(&self, output: &str) -> Option<(&Path, Diff)> {
-        let lines = |diff: &Diff| diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>();
+        let lines = |diff: &Diff| {
+            diff.hunks
+                .iter()
+                .map(|hunk| hunk.lines.len())
+                .sum::<usize>()
+        };
         self.texts
             .iter()
             .filter_map(|(path, text)| Some((path.as_path(), Diff::between(text, output)?)))

@@ -56,7 +56,11 @@ pub fn superuser_needs(spec: &Spec) -> Vec<Need> {
                     start: sql.span.start + found.start(),
                     end: sql.span.start + found.end(),
                 },
-                what: found.as_str().split_whitespace().collect::<Vec<_>>().join(" "),
+                what: found
+                    .as_str()
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
             })
         })
         .collect();

@@ -34,7 +34,12 @@ pub fn table(result: &ResultSet) -> String {
     if result.columns.is_empty() {
         return out;
     }
-    let values = |column: usize| result.rows.iter().filter_map(move |row| row[column].as_deref());
+    let values = |column: usize| {
+        result
+            .rows
+            .iter()
+            .filter_map(move |row| row[column].as_deref())
+    };
     let layout: Vec<(usize, bool)> = result
         .columns
         .iter()

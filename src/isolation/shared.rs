@@ -47,7 +47,11 @@ static WORDS: LazyLock<Vec<(Regex, Shared, Share)>> = LazyLock::new(|| {
             Share::All,
         ),
         (r"prepare\s+transaction", Shared::Prepared, Share::All),
-        (r"listen|notify|pg_notify", Shared::Notifications, Share::All),
+        (
+            r"listen|notify|pg_notify",
+            Shared::Notifications,
+            Share::All,
+        ),
         ("deferrable", Shared::Serializable, Share::All),
         ("serializable", Shared::Serializable, Share::Some),
         ("vacuum|cluster", Shared::Horizon, Share::All),

@@ -101,12 +101,11 @@ impl<'a> SpecConsole<'a> {
             }
             SpecVerdict::New(path) => {
                 let path = slashes(path);
-                let _ = writeln!(
-                    text,
-                    "\nthere is no {path}; `--accept` writes it\n"
-                );
+                let _ = writeln!(text, "\nthere is no {path}; `--accept` writes it\n");
             }
-            SpecVerdict::Differs { expected, diff } => self.differs(&mut text, result, expected, diff),
+            SpecVerdict::Differs { expected, diff } => {
+                self.differs(&mut text, result, expected, diff)
+            }
             SpecVerdict::Invalid(diagnostic) => {
                 text.push('\n');
                 text.push_str(&(self.diagnostics)(std::slice::from_ref(diagnostic)));
@@ -160,14 +159,26 @@ impl<'a> SpecConsole<'a> {
         text
     }
 
-    fn differs(&self, text: &mut String, result: &SpecResult, expected: &std::path::Path, diff: &Diff) {
+    fn differs(
+        &self,
+        text: &mut String,
+        result: &SpecResult,
+        expected: &std::path::Path,
+        diff: &Diff,
+    ) {
         let palette = &self.palette;
         let lines: Vec<&str> = result.output.lines().take(diff.first_line).collect();
         let last = |start: &str| lines.iter().rfind(|line| line.starts_with(start)).copied();
         if let Some(header) = last("starting permutation: ") {
-            let number = lines.iter().filter(|l| l.starts_with("starting permutation:"));
+            let number = lines
+                .iter()
+                .filter(|l| l.starts_with("starting permutation:"));
             let steps = header.trim_start_matches("starting permutation: ");
-            let _ = write!(text, "\nfirst difference: permutation {} ({steps})", number.count());
+            let _ = write!(
+                text,
+                "\nfirst difference: permutation {} ({steps})",
+                number.count()
+            );
             if let Some(step) = last("step ") {
                 let name = step[5..].split(':').next().unwrap_or_default();
                 let _ = write!(text, ", at step {name}");
@@ -187,7 +198,10 @@ impl<'a> SpecConsole<'a> {
                     Side::Observed => palette.good,
                     Side::Remark => palette.faint,
                 };
-                shown.push(paint(style, format_args!("{}{}", line.side.sign(), line.text)));
+                shown.push(paint(
+                    style,
+                    format_args!("{}{}", line.side.sign(), line.text),
+                ));
             }
         }
         let all = self.verbosity == Verbosity::Verbose || shown.len() <= LINES;

@@ -107,7 +107,11 @@ impl Line {
             self.inbox.push_back(incoming);
             has_come = true;
         }
-        if has_come { Poll::Ready(()) } else { Poll::Pending }
+        if has_come {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 
     /// The next thing that has arrived and has not been seen. Notifications are kept aside.

@@ -274,7 +274,10 @@ impl Player<'_> {
             .lines()
             .rfind(|line| line.starts_with("starting permutation:"));
         let steps = header.and_then(|line| line.split_once(": "));
-        format!("it is in: permutation {}", steps.map_or("", |(_, steps)| steps))
+        format!(
+            "it is in: permutation {}",
+            steps.map_or("", |(_, steps)| steps)
+        )
     }
 
     fn name(&self, session: usize) -> &str {
@@ -319,7 +322,11 @@ impl Player<'_> {
             let step = step.map_or_else(String::new, |current| {
                 format!(" (step {})", self.spec.step(current.step).name.value)
             });
-            told.push(format!("{}{step} waits for {}", self.name(at), whom.join(", ")));
+            told.push(format!(
+                "{}{step} waits for {}",
+                self.name(at),
+                whom.join(", ")
+            ));
         }
         told.join("; ")
     }

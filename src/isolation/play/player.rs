@@ -153,7 +153,9 @@ impl Player<'_> {
                     }
                     continue;
                 }
-                Incoming::Closed(closing) => return Err(Halt::Answer(Part::Step(session), closing)),
+                Incoming::Closed(closing) => {
+                    return Err(Halt::Answer(Part::Step(session), closing));
+                }
             };
             let sql = self.step_of(session).map(|step| step.sql.value.as_str());
             let text = match answer {
@@ -199,7 +201,11 @@ impl Player<'_> {
     }
 
     /// Reports the end of a step, with the notifications of its session.
-    pub(super) async fn report_end(&mut self, session: usize, has_waited: bool) -> Result<(), Halt> {
+    pub(super) async fn report_end(
+        &mut self,
+        session: usize,
+        has_waited: bool,
+    ) -> Result<(), Halt> {
         // What has arrived until now belongs to this report.
         let line = &mut self.lines[session];
         poll_fn(|context| {
@@ -247,7 +253,11 @@ pub(super) async fn arrival(lines: &mut [Line]) {
         for line in lines.iter_mut().filter(|line| line.in_flight()) {
             has_come |= line.poll_arrival(context).is_ready();
         }
-        if has_come { Poll::Ready(()) } else { Poll::Pending }
+        if has_come {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
 }

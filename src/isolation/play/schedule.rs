@@ -41,8 +41,7 @@ impl Player<'_> {
         self.output.push_str("\nstarting permutation:");
         for scheduled in &schedule.steps {
             self.output.push(' ');
-            self.output
-                .push_str(&spec.step(scheduled.step).name.value);
+            self.output.push_str(&spec.step(scheduled.step).name.value);
         }
         self.output.push('\n');
         for at in 0..spec.setups.len() {

@@ -78,7 +78,9 @@ impl<'a> Parser<'a> {
 
     /// Where the next token stands.
     fn here(&self) -> Span {
-        self.tokens.get(self.at).map_or(self.end, |token| token.span)
+        self.tokens
+            .get(self.at)
+            .map_or(self.end, |token| token.span)
     }
 
     fn take_if(&mut self, kind: &TokenKind) -> bool {

@@ -105,7 +105,12 @@ fn schedule(named: &[NamedStep], steps: &Steps<'_>, mistakes: &mut Mistakes) -> 
 fn find(name: &Spanned<String>, steps: &Steps<'_>, mistakes: &mut Mistakes) -> Option<StepPlace> {
     let found = steps.get(name.value.as_str()).map(|(place, _)| *place);
     if found.is_none() {
-        let help = suggestion(mistakes, &name.value, steps.keys().copied(), "the steps are");
+        let help = suggestion(
+            mistakes,
+            &name.value,
+            steps.keys().copied(),
+            "the steps are",
+        );
         mistakes.report(
             Mistake::new(name.span, format!("there is no step `{}`", name.value))
                 .label("unknown step")

@@ -74,10 +74,7 @@ const fn begins_token(byte: u8) -> bool {
     is_blank(byte)
         || begins_name(byte)
         || byte.is_ascii_digit()
-        || matches!(
-            byte,
-            b'\n' | b'#' | b'*' | b'(' | b')' | b',' | b'"' | b'{'
-        )
+        || matches!(byte, b'\n' | b'#' | b'*' | b'(' | b')' | b',' | b'"' | b'{')
 }
 
 /// Cuts a spec into tokens; what is none is a mistake, behind which it goes on.
