@@ -19,7 +19,9 @@ pub fn judge(
 ) -> Result<Verdict, SnapshotError> {
     match &outcome.trouble {
         Some(Trouble::Invalid(diagnostic)) => return Ok(Verdict::Invalid(diagnostic.clone())),
-        Some(Trouble::Server(what)) => return Ok(Verdict::Error(what.clone())),
+        Some(Trouble::Server(what) | Trouble::Unfit(what)) => {
+            return Ok(Verdict::Error(what.clone()));
+        }
         None => {}
     }
     let unmet = unmet_in(scenario, &outcome.transcript, key.release);

@@ -101,7 +101,7 @@ async fn replay(
         judged(over.fetch_add(1, Ordering::Relaxed));
         match &outcome.trouble {
             None => Verdict::Pass,
-            Some(Trouble::Server(what)) => Verdict::Error(what.clone()),
+            Some(Trouble::Server(what) | Trouble::Unfit(what)) => Verdict::Error(what.clone()),
             Some(Trouble::Invalid(mistake)) => Verdict::Invalid(mistake.clone()),
         }
     };
@@ -178,8 +178,8 @@ async fn a_server_that_ends_in_the_middle_is_replaced() {
             other => panic!("{other:?}"),
         })
         .collect();
-    // No more than ran at that moment, or were about to.
-    assert!((1..=2).contains(&failed.len()), "{failed:?}");
+    // No more than ran at that moment: one that was about to runs on the new server.
+    assert!(failed.len() <= 2, "{failed:?}");
     for what in failed {
         assert!(what.starts_with("the server ended by itself"), "{what}");
     }

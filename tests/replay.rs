@@ -47,7 +47,9 @@ fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
                 draw(std::slice::from_ref(diagnostic))
             )
         }
-        Some(Trouble::Server(what)) => write!(seen, "\n=== server\n{what}\n"),
+        Some(Trouble::Server(what) | Trouble::Unfit(what)) => {
+            write!(seen, "\n=== server\n{what}\n")
+        }
         None => Ok(()),
     }
     .expect("a String takes everything");

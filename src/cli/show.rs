@@ -62,7 +62,7 @@ async fn print(
             output.draw(slice::from_ref(&diagnostic));
             ExitStatus::Invalid
         }
-        Some(Trouble::Server(what)) => {
+        Some(Trouble::Server(what) | Trouble::Unfit(what)) => {
             output.fail(what, None);
             ExitStatus::Server
         }

@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use tokio_postgres::Error;
 
-use crate::server::Endpoint;
+use crate::scenario::SUPERUSER_SETTINGS;
+use crate::server::{Endpoint, Release, identifier};
 
 /// How long a server may take to read its configuration again.
 const READS_WITHIN: Duration = Duration::from_secs(30);
+
+/// The first release that grants the right to change single settings.
+const GRANTS_SETTINGS: u32 = 15;
 
 /// How long to let a server be before it is asked again whether it has.
 const ASKS_AGAIN: Duration = Duration::from_millis(2);
@@ -41,8 +45,20 @@ pub(super) fn session_settings() -> Vec<(String, String)> {
 /// Their expected output comes from servers with autovacuum: without it, since PostgreSQL 18,
 /// CREATE INDEX leaves the numbers of rows and pages alone from which plans are made. That it is on
 /// is enough; it is told to come by so rarely that it never does.
-pub(super) async fn provide(endpoint: &Endpoint) -> Result<(), EnvironmentError> {
+///
+/// Harmless settings that only a superuser may change are granted to the role of the specs.
+pub(super) async fn provide(
+    endpoint: &Endpoint,
+    scripted: &Endpoint,
+    release: Release,
+) -> Result<(), EnvironmentError> {
     let client = endpoint.connect(&endpoint.database).await?;
+    if release.major >= GRANTS_SETTINGS {
+        let settings = SUPERUSER_SETTINGS.join(", ");
+        let role = identifier(&scripted.user);
+        let grant = format!("GRANT SET ON PARAMETER {settings} TO {role}");
+        client.batch_execute(&grant).await?;
+    }
     for sql in [
         "ALTER SYSTEM SET autovacuum_naptime = '2147483s'",
         "ALTER SYSTEM SET autovacuum = on",

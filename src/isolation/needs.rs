@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::spec::Spec;
-use crate::scenario::Span;
+use crate::scenario::{SUPERUSER_SETTINGS, Span};
 
 /// Something in a spec that only a superuser may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,15 +27,14 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
             | create \s+ extension
             | create \s+ publication \s+ \w+ \s+ for \s+ (?:all \s+ tables|tables \s+ in)
             | set \s+ (?:session \s+ authorization
-                | (?:session \s+ | local \s+)? (?: deadlock_timeout|log_\w+|track_functions
+                | (?:session \s+ | local \s+)? (?: log_\w+|track_\w+
                     |session_replication_role|lc_messages|zero_damaged_pages|ignore_\w+
-                    |debug_\w+ | allow_\w+ | jit_\w+))
+                    |allow_\w+))
             | copy \s+ [^;]*? \s (?:from|to) \s+ (?:program\b | e?'[^']*')
             | pg_(?:read_file|read_binary_file|ls_dir|stat_file|reload_conf|rotate_logfile
                 |switch_wal|promote|create_restore_point|backup_start|backup_stop
                 |create_physical_replication_slot|create_logical_replication_slot
-                |logical_\w+|drop_replication_slot|stat_reset\w*|stat_force_next_flush
-                |stat_have_stats)
+                |logical_\w+|drop_replication_slot|stat_reset\w*)
             | injection_points_\w+
             | language \s+ (?:c|internal)
         )\b",
@@ -43,7 +42,8 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the words are a regular expression")
 });
 
-/// What a spec needs that only a superuser has, in the order of the file.
+/// What a spec needs that only a superuser has, in the order of the file. The harmless settings among
+/// it are granted to everybody.
 #[must_use]
 pub fn superuser_needs(spec: &Spec) -> Vec<Need> {
     let mut needs: Vec<Need> = spec
@@ -51,17 +51,24 @@ pub fn superuser_needs(spec: &Spec) -> Vec<Need> {
         .flat_map(|sql| {
             // The value of a block is cut at its ends; its place is not.
             let text = &spec.source.text[sql.span.start..sql.span.end];
-            WORDS.find_iter(text).map(|found| Need {
-                span: Span {
-                    start: sql.span.start + found.start(),
-                    end: sql.span.start + found.end(),
-                },
-                what: found
-                    .as_str()
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            })
+            let is_granted = |words: &str| {
+                let name = words.split_whitespace().last().unwrap_or_default();
+                SUPERUSER_SETTINGS.contains(&name.to_ascii_lowercase().as_str())
+            };
+            let found = WORDS.find_iter(text);
+            found
+                .filter(move |found| !is_granted(found.as_str()))
+                .map(|found| Need {
+                    span: Span {
+                        start: sql.span.start + found.start(),
+                        end: sql.span.start + found.end(),
+                    },
+                    what: found
+                        .as_str()
+                        .split_whitespace()
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                })
         })
         .collect();
     needs.sort_by_key(|need| need.span);

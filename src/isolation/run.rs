@@ -63,7 +63,7 @@ pub async fn run(
 ) -> Result<(), RunError> {
     let endpoint = server.endpoint().clone();
     if server.recipe().is_some() {
-        environment::provide(&endpoint).await?;
+        environment::provide(&endpoint, server.scripted_endpoint(), server.release()).await?;
     }
     let databases =
         Databases::connect(&endpoint, server.scripted_endpoint(), Reach::Database).await?;

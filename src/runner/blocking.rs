@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::scenario::Blocker;
-use crate::scenario::SessionIndex;
+use super::cast::Backend;
+use crate::scenario::{Blocker, SessionIndex};
 
 /// The wait event of a commit that waits for a standby.
 pub(crate) const SYNC_REP: &str = "SyncRep";
@@ -11,11 +11,15 @@ pub(crate) const SYNC_REP: &str = "SyncRep";
 /// The wait event of VACUUM when it waits until nobody else uses a page.
 pub(crate) const BUFFER_PIN: &str = "BufferPin";
 
+/// The wait event of VACUUM when it tries, again and again for 5 s, to get the lock under which it
+/// cuts off the empty end of a table.
+pub(crate) const VACUUM_TRUNCATE: &str = "VacuumTruncate";
+
 /// What the server says of one backend that has a statement in flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sighting {
-    /// The session of the backend.
-    pub session: SessionIndex,
+    /// The backend.
+    pub backend: Backend,
     /// What it waits for, directly; empty when it runs.
     pub blockers: Vec<SeenBlocker>,
 }
@@ -23,13 +27,38 @@ pub(crate) struct Sighting {
 /// One thing that a backend waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SeenBlocker {
-    /// Something that the scenario knows by name.
-    Known(Blocker),
+    /// Another backend of the case.
+    Backend(Backend),
+    /// A prepared transaction.
+    PreparedTransaction,
+    /// The wait event of a wait that is for no lock.
+    Event(String),
+    /// The locks of these on the table whose end a VACUUM wants to cut off: it does not queue for
+    /// them, so the server names nobody. `None` is a prepared transaction.
+    Truncation(Vec<Option<Backend>>),
     /// A backend that is none of this case's. It may let go at any moment, so nothing is proven.
     Stranger(i32),
 }
 
-/// What is known of the sessions in flight.
+impl SeenBlocker {
+    /// As the transcript names it; a stranger has no name there.
+    pub(crate) fn named(&self) -> Option<Blocker> {
+        match self {
+            Self::Backend(Backend::Of(session)) => Some(Blocker::Session(*session)),
+            Self::Backend(Backend::Lost(session, _)) => Some(Blocker::LostConnection(*session)),
+            Self::PreparedTransaction => Some(Blocker::PreparedTransaction),
+            Self::Event(event) => Some(Blocker::WaitEvent(event.clone())),
+            Self::Truncation(_) => Some(Blocker::WaitEvent(VACUUM_TRUNCATE.to_owned())),
+            Self::Stranger(_) => None,
+        }
+    }
+
+    fn is_event(&self, name: &str) -> bool {
+        matches!(self, Self::Event(event) if event == name)
+    }
+}
+
+/// What is known of the backends in flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It runs, or waits for something that will soon be over.
@@ -45,89 +74,92 @@ pub(crate) enum Standing {
     Deadlocked,
 }
 
-/// Tells what is proven by one look at all sessions in flight, beside what earlier looks have
-/// proven of them while no answer came.
+/// What is taken as proven, whatever one look says.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Who was proven to wait by earlier looks, while no answer came.
+    pub waiting: BTreeSet<Backend>,
+    /// Sessions whose steps nobody waits for, and who is expected to be seen waiting for each: the
+    /// scenario says that the one is long enough for it.
+    pub left_alone: Vec<(Backend, SessionIndex)>,
+}
+
+/// Tells what is proven by one look at all backends in flight, beside what is known.
 ///
 /// A session without a statement in flight does nothing by itself, so whoever waits for it really
-/// waits; likewise for a prepared transaction and for a standby. Whoever waits for a session that
+/// waits; likewise for a prepared transaction and for a standby. Whoever waits for a backend that
 /// **was** proven to wait is proven to wait too. That it is by the same look proves nothing: a look
 /// is at one backend after the other, and a statement may let one lock go (a rolled back
 /// subtransaction, `pg_advisory_unlock`, each phase of CREATE INDEX CONCURRENTLY) before it waits
 /// for another one. Everything else may change at any moment, and a circle certainly will: the
 /// server breaks it, whoever else its members wait for.
-pub(crate) fn standings(
-    seen: &[Sighting],
-    proven: &BTreeSet<SessionIndex>,
-) -> BTreeMap<SessionIndex, Standing> {
-    let in_flight: BTreeSet<SessionIndex> = seen.iter().map(|s| s.session).collect();
-    let holds = |blocker: &SeenBlocker| match blocker {
-        SeenBlocker::Known(Blocker::Session(session)) => {
-            !in_flight.contains(session) || proven.contains(session)
+///
+/// The backend of a connection that was lost is always in flight: when it is idle it is about to
+/// notice, and to end.
+pub(crate) fn standings(seen: &[Sighting], known: &Known) -> BTreeMap<Backend, Standing> {
+    let in_flight: BTreeSet<Backend> = seen.iter().map(|s| s.backend).collect();
+    let keeps = |backend: &Backend| {
+        let is_idle = matches!(backend, Backend::Of(_)) && !in_flight.contains(backend);
+        is_idle || known.waiting.contains(backend)
+    };
+    let holds = |waiter: Backend, blocker: &SeenBlocker| match blocker {
+        SeenBlocker::Backend(backend) => {
+            keeps(backend)
+                || matches!(backend, Backend::Of(session) if known.left_alone.contains(&(waiter, *session)))
         }
-        SeenBlocker::Known(Blocker::WaitEvent(event)) if event == BUFFER_PIN => {
-            // Pins are held by statements for moments and by cursors for long. The cursors' are
-            // what is left when nobody else runs, also at the look after that.
-            seen.iter().all(|s| proven.contains(&s.session))
+        // Pins are held by statements for moments and by cursors for long. The cursors' are what is
+        // left when nobody else runs, also at the look after that.
+        SeenBlocker::Event(event) if event == BUFFER_PIN => {
+            seen.iter().all(|s| known.waiting.contains(&s.backend))
         }
-        SeenBlocker::Known(
-            Blocker::PreparedTransaction | Blocker::WaitEvent(_) | Blocker::LostConnection(_),
-        ) => true,
+        SeenBlocker::Truncation(holders) => holders
+            .iter()
+            .any(|holder| holder.as_ref().is_none_or(keeps)),
+        SeenBlocker::PreparedTransaction | SeenBlocker::Event(_) => true,
         SeenBlocker::Stranger(_) => false,
     };
     let standing = |sighting: &Sighting| {
-        let is_pinned = is_pinned(sighting)
+        let blockers = &sighting.blockers;
+        let is_pinned = blockers.iter().any(|blocker| blocker.is_event(BUFFER_PIN))
             && seen
                 .iter()
-                .all(|s| s.session == sighting.session || proven.contains(&s.session));
-        if in_circle(sighting.session, seen) {
+                .all(|s| s.backend == sighting.backend || known.waiting.contains(&s.backend));
+        if in_circle(sighting.backend, seen) {
             Standing::Deadlocked
-        } else if is_pinned || sighting.blockers.iter().any(holds) {
+        } else if is_pinned || blockers.iter().any(|b| holds(sighting.backend, b)) {
             Standing::Waiting {
-                blockers: known(&sighting.blockers),
-                settled: sighting
-                    .blockers
-                    .iter()
-                    .all(|blocker| matches!(blocker, SeenBlocker::Stranger(_)) || holds(blocker)),
+                blockers: named(blockers),
+                settled: blockers.iter().all(|blocker| {
+                    matches!(blocker, SeenBlocker::Stranger(_)) || holds(sighting.backend, blocker)
+                }),
             }
         } else {
             Standing::Running
         }
     };
     seen.iter()
-        .map(|sighting| (sighting.session, standing(sighting)))
+        .map(|sighting| (sighting.backend, standing(sighting)))
         .collect()
 }
 
-fn is_pinned(sighting: &Sighting) -> bool {
-    sighting.blockers.iter().any(|blocker| {
-        matches!(blocker, SeenBlocker::Known(Blocker::WaitEvent(event)) if event == BUFFER_PIN)
-    })
+fn named(blockers: &[SeenBlocker]) -> Vec<Blocker> {
+    let mut named: Vec<Blocker> = blockers.iter().filter_map(SeenBlocker::named).collect();
+    named.sort();
+    named.dedup();
+    named
 }
 
-fn known(blockers: &[SeenBlocker]) -> Vec<Blocker> {
-    let mut known: Vec<Blocker> = blockers
-        .iter()
-        .filter_map(|blocker| match blocker {
-            SeenBlocker::Known(blocker) => Some(blocker.clone()),
-            SeenBlocker::Stranger(_) => None,
-        })
-        .collect();
-    known.sort();
-    known.dedup();
-    known
-}
-
-/// Whether following the blockers from a session can come back to it.
-fn in_circle(start: SessionIndex, seen: &[Sighting]) -> bool {
+/// Whether following the blockers from a backend can come back to it.
+fn in_circle(start: Backend, seen: &[Sighting]) -> bool {
     let mut visited = BTreeSet::new();
     let mut open = vec![start];
-    while let Some(session) = open.pop() {
+    while let Some(backend) = open.pop() {
         let blockers = seen
             .iter()
-            .filter(|s| s.session == session)
+            .filter(|s| s.backend == backend)
             .flat_map(|s| &s.blockers);
         for blocker in blockers {
-            if let SeenBlocker::Known(Blocker::Session(next)) = blocker {
+            if let SeenBlocker::Backend(next) = blocker {
                 if *next == start {
                     return true;
                 }
@@ -141,135 +173,5 @@ fn in_circle(start: SessionIndex, seen: &[Sighting]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const A: SessionIndex = SessionIndex(0);
-    const B: SessionIndex = SessionIndex(1);
-    const C: SessionIndex = SessionIndex(2);
-    const D: SessionIndex = SessionIndex(3);
-
-    fn sees(session: SessionIndex, blockers: &[SessionIndex]) -> Sighting {
-        Sighting {
-            session,
-            blockers: blockers
-                .iter()
-                .map(|b| SeenBlocker::Known(Blocker::Session(*b)))
-                .collect(),
-        }
-    }
-
-    fn on(sessions: &[SessionIndex]) -> Vec<Blocker> {
-        sessions.iter().map(|s| Blocker::Session(*s)).collect()
-    }
-
-    fn waits(sessions: &[SessionIndex]) -> Standing {
-        Standing::Waiting {
-            blockers: on(sessions),
-            settled: true,
-        }
-    }
-
-    fn first_look(seen: &[Sighting]) -> BTreeMap<SessionIndex, Standing> {
-        standings(seen, &BTreeSet::new())
-    }
-
-    #[test]
-    fn whoever_waits_for_an_idle_session_is_proven_to_wait() {
-        assert_eq!(first_look(&[sees(B, &[A])])[&B], waits(&[A]));
-    }
-
-    #[test]
-    fn a_chain_is_proven_from_its_idle_end_a_link_a_look() {
-        let seen = [sees(C, &[B]), sees(B, &[A])];
-        let all = first_look(&seen);
-        assert_eq!(all[&B], waits(&[A]));
-        assert_eq!(
-            all[&C],
-            Standing::Running,
-            "B may have let go of C before it came to wait for A"
-        );
-        assert_eq!(standings(&seen, &BTreeSet::from([B]))[&C], waits(&[B]));
-    }
-
-    #[test]
-    fn a_list_of_blockers_holds_when_none_of_them_could_let_go() {
-        let seen = [sees(C, &[A, B]), sees(B, &[A])];
-        let not_yet = Standing::Waiting {
-            blockers: on(&[A, B]),
-            settled: false,
-        };
-        assert_eq!(first_look(&seen)[&C], not_yet);
-        assert_eq!(
-            standings(&seen, &BTreeSet::from([B, C]))[&C],
-            waits(&[A, B])
-        );
-    }
-
-    #[test]
-    fn waiting_for_a_session_that_runs_proves_nothing() {
-        let all = first_look(&[sees(A, &[]), sees(B, &[A])]);
-        assert_eq!(all[&A], Standing::Running);
-        assert_eq!(all[&B], Standing::Running);
-    }
-
-    #[test]
-    fn a_circle_is_a_deadlock_and_who_waits_behind_it_is_not_proven() {
-        let all = first_look(&[sees(A, &[B]), sees(B, &[A]), sees(C, &[A])]);
-        assert_eq!(all[&A], Standing::Deadlocked);
-        assert_eq!(all[&B], Standing::Deadlocked);
-        assert_eq!(all[&C], Standing::Running);
-    }
-
-    #[test]
-    fn a_circle_is_broken_also_when_a_member_waits_for_an_idle_session_too() {
-        let all = first_look(&[sees(A, &[B]), sees(B, &[A, D])]);
-        assert_eq!(all[&B], Standing::Deadlocked);
-        assert_eq!(all[&A], Standing::Deadlocked);
-    }
-
-    #[test]
-    fn a_strange_backend_proves_nothing_and_a_prepared_transaction_does() {
-        let stranger = Sighting {
-            session: A,
-            blockers: vec![SeenBlocker::Stranger(77)],
-        };
-        let prepared = Sighting {
-            session: B,
-            blockers: vec![SeenBlocker::Known(Blocker::PreparedTransaction)],
-        };
-        let all = first_look(&[stranger, prepared]);
-        assert_eq!(all[&A], Standing::Running);
-        assert_eq!(
-            all[&B],
-            Standing::Waiting {
-                blockers: vec![Blocker::PreparedTransaction],
-                settled: true
-            }
-        );
-    }
-
-    #[test]
-    fn a_buffer_pin_is_waited_for_when_nobody_else_runs_at_two_looks() {
-        let pinned = Sighting {
-            session: B,
-            blockers: vec![SeenBlocker::Known(Blocker::WaitEvent(
-                BUFFER_PIN.to_owned(),
-            ))],
-        };
-        let standing = |settled| Standing::Waiting {
-            blockers: vec![Blocker::WaitEvent(BUFFER_PIN.to_owned())],
-            settled,
-        };
-        let beside_one_that_runs = first_look(&[sees(A, &[]), pinned.clone()]);
-        assert_eq!(beside_one_that_runs[&B], Standing::Running);
-        assert_eq!(
-            first_look(std::slice::from_ref(&pinned))[&B],
-            standing(false)
-        );
-        assert_eq!(
-            standings(&[pinned], &BTreeSet::from([B]))[&B],
-            standing(true)
-        );
-    }
-}
+#[path = "blocking_tests.rs"]
+mod tests;

@@ -3,39 +3,33 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::alias::Alias;
 use super::expect::server_error;
+use super::failure;
 use super::live::Answered;
 use super::loss::Loss;
 use super::observer::Observer;
 use super::outcome::{Outcome, Trouble};
-use super::refusal::{denied, refused, refused_role};
 use super::replay::Replay;
-use super::trouble::{Place, tell};
-use crate::scenario::{Reply, SUPERUSER_SETTINGS, Scenario, Sending, SessionIndex, Span, SqlText};
-use crate::server::{
-    CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server, identifier,
-};
+use super::trouble::{HEEDS_WITHIN, Place, tell};
+use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server};
 use crate::transcript::{Answer, Transcript};
-use crate::wire::{self, ConnectError, Receiver, Sender, Startup};
 
 /// How long what the runner asks for itself may take: a database, a look, a connection.
 const OWN_LIMIT: Duration = Duration::from_secs(60);
-
-/// What an attempt to connect gave; nothing when its time was over.
-type Connected = Option<Result<(Sender, Receiver), ConnectError>>;
 
 /// What the cases of one worker share: the runner's own connections to one server. They are not in
 /// the cases' databases, and log in as a role that no case has.
 pub(crate) struct Stage {
     /// Makes and drops the databases; all workers share it.
-    pool: Arc<Pool>,
+    pub(super) pool: Arc<Pool>,
     /// Where the runner itself logs in.
-    endpoint: Endpoint,
+    pub(super) endpoint: Endpoint,
     /// Asks who waits for whom.
-    observer: Observer,
+    pub(super) observer: Arc<Observer>,
     /// How long a step may take where the scenario does not say.
     limit: Duration,
 }
@@ -78,20 +72,25 @@ impl Seat<'_> {
 }
 
 /// Replays one scenario on a server which nothing else is played on.
-pub(crate) async fn replay_alone(scenario: &Scenario, seat: Seat<'_>, limit: Duration) -> Outcome {
+pub(crate) async fn replay_alone(
+    scenario: &Scenario,
+    mut seat: Seat<'_>,
+    limit: Duration,
+) -> Outcome {
     let server = seat.server();
     let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
     let pool = match prepare(endpoint, scripted, seat.reach(), 1, 1).await {
         Ok(pool) => Arc::new(pool),
         Err(trouble) => return Outcome::without_replay(trouble),
     };
-    let mut outcome = match Stage::connect(endpoint, Arc::clone(&pool), limit).await {
-        Ok(stage) => stage.replay(scenario).await,
-        Err(trouble) => Outcome::without_replay(trouble),
+    let mut stage = match Stage::connect(endpoint, pool, limit).await {
+        Ok(stage) => stage,
+        Err(trouble) => return Outcome::without_replay(trouble),
     };
+    let mut outcome = stage.replay(scenario, Some(&mut seat)).await;
     // What is on the case's own server goes with it.
     if let Seat::Lent(_) = seat
-        && let Some(pool) = Arc::into_inner(pool)
+        && let Some(pool) = Arc::into_inner(stage.pool)
         && let Err(error) = pool.close().await
     {
         // What went wrong first says more.
@@ -113,34 +112,55 @@ impl Stage {
             pool,
             observer: observer
                 .await?
-                .map_err(|error| Trouble::Server(tell(&error)))?,
+                .map_err(|error| Trouble::Server(tell(&error)))?
+                .into(),
             endpoint: endpoint.clone(),
             limit,
         })
     }
 
-    /// Replays a scenario in a database of its own, which is soon gone afterwards.
-    pub(crate) async fn replay(&self, scenario: &Scenario) -> Outcome {
-        let database = match within_limit(self.pool.take()).await {
+    /// Replays a scenario in a database of its own, which is soon gone afterwards. Where nothing else
+    /// is played on the server, it has a `seat` of its own.
+    pub(crate) async fn replay(
+        &mut self,
+        scenario: &Scenario,
+        seat: Option<&mut Seat<'_>>,
+    ) -> Outcome {
+        let mut database = match within_limit(self.pool.take()).await {
             Ok(Ok(database)) => database,
             Ok(Err(error)) => return Outcome::without_replay(failed(&error)),
             Err(trouble) => return Outcome::without_replay(trouble),
         };
         let limit = scenario.timeout.unwrap_or(self.limit);
         let alias = Alias::of(&database.name);
-        let mut replay = Replay::new(scenario, &self.observer, alias, limit);
-        let mut trouble = self.replay_in(&database, &mut replay).await.err();
+        let mut replay = Replay::new(scenario, Arc::clone(&self.observer), alias, limit);
+        let played = self.replay_in(&mut database, seat, &mut replay).await;
+        let mut trouble = played.err();
         let transcript = replay.close().await;
-        if !matches!(trouble, Some(Trouble::Server(_))) && !self.is_sound(&transcript).await {
-            trouble = Some(Trouble::Server("the server failed".to_owned()));
+        let is_of_server =
+            |trouble: &Option<Trouble>| trouble.as_ref().is_some_and(Trouble::is_of_server);
+        if !is_of_server(&trouble) {
+            if let Some(told) = failure::told_in(scenario, &transcript) {
+                trouble = Some(told);
+            } else if !self.is_sound(&transcript).await {
+                trouble = Some(Trouble::Server("the server failed".to_owned()));
+            }
         }
-        if !matches!(trouble, Some(Trouble::Server(_))) {
+        let has_it = !is_of_server(&trouble)
+            || timeout(HEEDS_WITHIN, self.observer.answers()).await == Ok(true);
+        // A server that is no more needs no clearing up.
+        if has_it {
             self.pool.give_back(database).await;
         }
         Outcome {
             transcript,
             trouble,
         }
+    }
+
+    /// Whether the runner's connections still stand.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.observer.is_alive() && self.pool.is_alive()
     }
 
     /// Whether the server is as it was before the case: what was observed is worth nothing if it
@@ -159,18 +179,22 @@ impl Stage {
     }
 
     async fn replay_in(
-        &self,
-        database: &CaseDatabase,
+        &mut self,
+        database: &mut CaseDatabase,
+        seat: Option<&mut Seat<'_>>,
         replay: &mut Replay<'_>,
     ) -> Result<(), Trouble> {
         let scenario = replay.scenario;
         let outside = replay.outside();
         let everybody: Vec<SessionIndex> = replay.everybody().collect();
-        let connected = if let Some(setup) = &scenario.setup {
+        let connected = if scenario.setup.is_some() || scenario.clock.is_some() {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
             Self::enter_all(replay, &[outside], connected).await?;
-            replay.run_fixture(outside, setup).await?;
+            replay.install_clock().await?;
+            if let Some(setup) = &scenario.setup {
+                replay.run_fixture(outside, setup).await?;
+            }
             // What it has made is there; only its end is still to come.
             let connecting = self.connect_all(database, replay, &everybody).await;
             replay.leave(outside).await;
@@ -184,15 +208,12 @@ impl Stage {
                 replay.run_fixture(SessionIndex(at), setup).await?;
             }
         }
-        if let Err((step, halt)) = replay.play().await {
-            let span = scenario
-                .steps
-                .get(step)
-                .map_or(Span { start: 0, end: 0 }, |step| step.span);
-            return Err(replay.trouble(halt, span, Place::Step).await);
-        }
+        self.play(database, seat, replay).await?;
         for (at, session) in scenario.sessions.iter().enumerate() {
-            if let Some(teardown) = &session.teardown {
+            if let Some(teardown) = &session.teardown
+                // Whoever has no connection any more has nothing to tear down.
+                && replay.is_connected(SessionIndex(at))
+            {
                 replay.run_fixture(SessionIndex(at), teardown).await?;
             }
         }
@@ -202,155 +223,85 @@ impl Stage {
         Ok(())
     }
 
-    /// Connects sessions, or the outside observer, with their settings. All do so at once, apart
-    /// from those with settings which are the role's for a moment, so that nobody else gets them.
-    async fn connect_all(
-        &self,
-        database: &CaseDatabase,
-        replay: &Replay<'_>,
-        who: &[SessionIndex],
-    ) -> Result<Vec<Connected>, Trouble> {
-        let mut connected: Vec<Connected> = who.iter().map(|_| None).collect();
-        let mut others = JoinSet::new();
-        for (place, at) in who.iter().enumerate() {
-            let entrance = Entrance::of(database, replay, *at);
-            if entrance.reserved.is_empty() {
-                continue;
-            }
-            let databases = self.pool.databases();
-            let set = databases
-                .with_superuser_settings(database, &entrance.reserved)
-                .await;
-            set.map_err(|error| {
-                denied(replay.scenario, replay.scenario.sessions.get(at.0), &error)
-            })?;
-            connected[place] = connect(database, entrance.startup, replay.limit).await;
-            let reset = databases.reset_superuser_settings(database).await;
-            reset.map_err(|error| Trouble::Server(tell(&error)))?;
-        }
-        for (place, at) in who.iter().enumerate() {
-            let entrance = Entrance::of(database, replay, *at);
-            if entrance.reserved.is_empty() {
-                let (database, limit) = (database.clone(), replay.limit);
-                others.spawn(
-                    async move { (place, connect(&database, entrance.startup, limit).await) },
-                );
-            }
-        }
-        for (place, attempt) in others.join_all().await {
-            connected[place] = attempt;
-        }
-        Ok(connected)
-    }
-
-    /// Lets those who have connected take part, in the order of the file.
-    async fn enter_all(
+    /// Plays all steps.
+    async fn play(
+        &mut self,
+        database: &mut CaseDatabase,
+        mut seat: Option<&mut Seat<'_>>,
         replay: &mut Replay<'_>,
-        who: &[SessionIndex],
-        connected: Vec<Connected>,
     ) -> Result<(), Trouble> {
         let scenario = replay.scenario;
-        for (at, connected) in who.iter().zip(connected) {
-            let session = scenario.sessions.get(at.0);
-            match connected {
-                Some(Ok((sender, receiver))) => replay.enter(*at, sender, receiver),
-                Some(Err(error)) => return Err(refused(scenario, session, &error)),
-                None => {
-                    return Err(Trouble::Server(
-                        "a connection is not answered in time".to_owned(),
-                    ));
+        for (at, step) in scenario.steps.iter().enumerate() {
+            let played = match step.action {
+                Action::Connect(session) => self.connect_anew(at, session, database, replay).await,
+                Action::Restart(how) => {
+                    let seat = seat.as_deref_mut();
+                    self.restart(at, how, seat, database, replay).await
                 }
+                _ => replay.play_step(at, step).await,
+            };
+            if let Err(halt) = played {
+                return Err(replay.trouble(halt, step.span, Place::Step).await);
             }
         }
-        for at in who {
-            let session = scenario.sessions.get(at.0);
-            if let Some(role) = session.and_then(|session| session.role.as_ref()) {
-                let sql = SqlText {
-                    text: format!("SET ROLE {};", identifier(&role.value)),
-                    span: role.span,
-                    origins: Vec::new(),
-                };
-                for answered in replay.run_apart(*at, &sql).await? {
-                    if let Some(error) = answered.error() {
-                        return Err(refused_role(scenario, role, error));
-                    }
-                }
-            }
+        let span = scenario
+            .steps
+            .last()
+            .map_or(Span { start: 0, end: 0 }, |step| step.span);
+        match replay.play_out().await {
+            Ok(()) => Ok(()),
+            Err(halt) => Err(replay.trouble(halt, span, Place::Step).await),
         }
-        Ok(())
     }
-}
 
-/// How a session connects.
-struct Entrance<'a> {
-    startup: Startup,
-    /// The settings that it may not bring itself.
-    reserved: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Entrance<'a> {
-    fn of(database: &CaseDatabase, replay: &Replay<'a>, at: SessionIndex) -> Self {
-        let session = replay.scenario.sessions.get(at.0);
-        let (reserved, own): (Vec<_>, Vec<_>) = session
-            .iter()
-            .flat_map(|session| &session.settings)
-            .map(|setting| (setting.name.value.as_str(), setting.value.as_str()))
-            .partition(|(name, _)| SUPERUSER_SETTINGS.contains(name));
-        let isolation = session
-            .and_then(|session| session.isolation)
-            .map(|isolation| ("default_transaction_isolation", isolation.as_sql()));
-        let startup = Startup {
-            user: database.role.user.clone(),
-            password: database.role.password.clone(),
-            database: database.name.clone(),
-            application_name: replay.name(at).to_owned(),
-            options: isolation
-                .into_iter()
-                .chain(own)
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-        };
-        Self { startup, reserved }
+    /// What makes and changes the databases.
+    pub(super) fn databases(&self) -> &Databases {
+        self.pool.databases()
     }
-}
-
-async fn connect(database: &CaseDatabase, startup: Startup, limit: Duration) -> Connected {
-    let Endpoint { address, tls, .. } = &database.role;
-    tokio::time::timeout(limit, wire::connect_with_tls(address, tls, &startup))
-        .await
-        .ok()
 }
 
 impl Replay<'_> {
     /// Runs SQL that is no step: it must end, without an error, and leaves nothing in the
     /// transcript.
-    async fn run_fixture(&mut self, session: SessionIndex, sql: &SqlText) -> Result<(), Trouble> {
+    pub(super) async fn run_fixture(
+        &mut self,
+        session: SessionIndex,
+        sql: &SqlText,
+    ) -> Result<(), Trouble> {
         for answered in self.run_apart(session, sql).await? {
             if let Some(error) = answered.error() {
-                return Err(Trouble::Invalid(server_error(
-                    &self.scenario.source,
-                    sql,
-                    &answered.statement,
-                    error,
-                )));
+                return Err(failure::told_by(error).unwrap_or_else(|| {
+                    let source = &self.scenario.source;
+                    Trouble::Invalid(server_error(source, sql, &answered.statement, error))
+                }));
             }
         }
         Ok(())
     }
 
     /// Runs SQL that is no step to its end, and gives what was answered.
-    async fn run_apart(
+    pub(super) async fn run_apart(
         &mut self,
         session: SessionIndex,
         sql: &SqlText,
     ) -> Result<Vec<Answered>, Trouble> {
         let sending = Sending::Statements(sql.clone());
+        self.send_apart(session, sending, sql.span).await
+    }
+
+    /// Has a session send what is no step, waits for its end, and gives what was answered.
+    pub(super) async fn send_apart(
+        &mut self,
+        session: SessionIndex,
+        sending: Sending,
+        span: Span,
+    ) -> Result<Vec<Answered>, Trouble> {
         let ended = match self.run(session, None, &sending, Reply::Awaited).await {
             Ok(()) => self.await_end(session).await,
             Err(halt) => Err(halt),
         };
         if let Err(halt) = ended {
-            return Err(self.trouble(halt, sql.span, Place::Apart).await);
+            return Err(self.trouble(halt, span, Place::Apart).await);
         }
         let ended = self.take_ended(session);
         let is_lost = |answered: &Answered| {
@@ -373,5 +324,6 @@ pub(crate) async fn within_limit<T>(asked: impl Future<Output = T>) -> Result<T,
 }
 
 fn failed(error: &DatabaseError) -> Trouble {
-    Trouble::Server(error.to_string())
+    let code = error.refusal().map(|said| said.code().code());
+    failure::trouble(code, error.to_string())
 }

@@ -140,6 +140,21 @@ impl Fleet {
         }
     }
 
+    /// Waits until a release has a server, or will never have one.
+    pub(crate) async fn settled_berth(&self, release: Release) -> Berth {
+        let mut changes = self.changes();
+        loop {
+            changes.borrow_and_update();
+            match self.berth(release) {
+                Berth::Starting => {
+                    // The fleet has the other end, as long as it is there.
+                    let _ = changes.changed().await;
+                }
+                berth => return berth,
+            }
+        }
+    }
+
     /// Why a server has ended, if it has; another is started then.
     pub(crate) fn end_of(&self, host: &Host) -> Option<String> {
         let mut state = self.shared.lock();

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use crate::scenario::{Reply, Sending, Statement};
 use crate::transcript::{Answer, ServerMessage, Severity};
-use crate::wire::{Incoming, SendError, Sender, TransactionStatus};
+use crate::wire::{CancelToken, Incoming, SendError, Sender, TransactionStatus};
 
 use message::{How, Message};
 pub(crate) use turn::{Answered, Turn};
 
 /// SQL of the runner's own that is to run before the session's next message, by the status of its
-/// transaction; `None` for nothing. It leaves no trace in the transcript. It is not asked for in a
-/// transaction that has failed, where nothing would run.
+/// transaction and the SQL of the message; `None` for nothing. It leaves no trace in the transcript.
+/// In a transaction that has failed there is none, since nothing would run.
 #[derive(Clone)]
-pub(crate) struct Prelude(pub Arc<dyn Fn(TransactionStatus) -> Option<String> + Send + Sync>);
+pub(crate) struct Prelude(pub Arc<dyn Fn(TransactionStatus, &str) -> Option<String> + Send + Sync>);
 
 impl fmt::Debug for Prelude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +78,32 @@ impl LiveSession {
     /// Whether something has been sent whose end has not been seen.
     pub(crate) fn in_flight(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// Whether there is a connection, as far as the session knows.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.sender.is_some()
+    }
+
+    /// What cancels the session's statement.
+    pub(crate) fn cancel_token(&self) -> Option<CancelToken> {
+        self.sender.as_ref().map(Sender::cancel_token)
+    }
+
+    /// Drops the connection without a goodbye, as a client does that dies, and what it was at.
+    pub(crate) fn die(&mut self) {
+        self.sender = None;
+        self.turn = None;
+        self.stream = None;
+        self.unsolicited.clear();
+    }
+
+    /// Drops what came for the statement in flight, and what came while the session was idle.
+    pub(crate) fn forget_answers(&mut self) {
+        self.unsolicited.clear();
+        if let Some(turn) = &mut self.turn {
+            turn.forget_answers();
+        }
     }
 
     /// Sends the first message of a step. `reply` counts for the last one: those before it are
@@ -180,11 +206,9 @@ impl LiveSession {
             self.lose_reply();
             return Ok(());
         }
-        let prelude = match &self.prelude {
-            Some(Prelude(prelude))
-                if self.stream.is_none() && self.status != TransactionStatus::Failed =>
-            {
-                prelude(self.status)
+        let prelude = match (&self.prelude, turn.messages.front()) {
+            (Some(Prelude(prelude)), Some(message)) if self.stream.is_none() => {
+                prelude(self.status, &message.sql())
             }
             _ => None,
         };
@@ -288,3 +312,6 @@ fn unless_broken(sent: Result<(), SendError>) -> Result<(), Obstacle> {
         Err(error) => Err(Obstacle::Send(error)),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

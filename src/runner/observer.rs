@@ -6,18 +6,28 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::blocking::{SeenBlocker, Sighting};
-use super::cast::Cast;
-use crate::scenario::Blocker;
-use crate::scenario::SessionIndex;
+use super::cast::{Backend, Cast};
 use crate::server::Endpoint;
 
-/// For each backend asked about: its direct blockers by lock and by safe snapshot, and its wait.
-/// The look is at exactly the backends asked about.
+/// For each backend asked about: its direct blockers by lock and by safe snapshot; then, if it is
+/// still there, the event of a wait that is for no lock, which may be none. The look is at exactly
+/// the backends asked about.
 const LOOK: &str = "
     SELECT pid, pg_blocking_pids(pid), pg_safe_snapshot_blocking_pids(pid),
-           (SELECT wait_event FROM pg_stat_get_activity(pid)
-            WHERE wait_event IN ('SyncRep', 'BufferPin'))
+           ARRAY(SELECT CASE WHEN wait_event_type <> 'Lock' THEN wait_event END
+                 FROM pg_stat_get_activity(pid))
     FROM unnest($1::int[]) AS pid";
+
+/// For each backend asked about that runs a VACUUM which is about to cut off the end of a table: who
+/// else has a lock on the table; 0 is a prepared transaction.
+const TRUNCATIONS: &str = "
+    SELECT vacuum.pid, array_agg(DISTINCT coalesce(held.pid, 0))
+    FROM pg_stat_progress_vacuum AS vacuum
+         JOIN pg_locks AS held ON held.locktype = 'relation' AND held.granted
+              AND held.database = vacuum.datid AND held.relation = vacuum.relid
+              AND held.pid IS DISTINCT FROM vacuum.pid
+    WHERE vacuum.pid = ANY ($1::int[]) AND vacuum.phase = 'truncating heap'
+    GROUP BY 1";
 
 /// What the server says a backend is doing.
 const DOING: &str = "
@@ -38,10 +48,21 @@ pub(crate) enum Stop {
     Terminate,
 }
 
+/// What a look at backends has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// What each waits for.
+    pub seen: Vec<Sighting>,
+    /// Those that have ended: the server takes a backend off its list only after it has rolled back
+    /// and let go of all locks.
+    pub gone: Vec<Backend>,
+}
+
 /// A connection of the runner's own, beside those of the scenario.
 pub(crate) struct Observer {
     client: Client,
     look: Statement,
+    truncations: Statement,
     /// A database that is made only to be dropped, where the server makes that a barrier.
     barrier: Option<String>,
 }
@@ -52,6 +73,9 @@ impl Observer {
     pub(crate) async fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let client = endpoint.connect(&endpoint.database).await?;
         let look = client.prepare_typed(LOOK, &[Type::INT4_ARRAY]).await?;
+        let truncations = client
+            .prepare_typed(TRUNCATIONS, &[Type::INT4_ARRAY])
+            .await?;
         let version: i32 = client
             .query_one("SELECT current_setting('server_version_num')::int4", &[])
             .await?
@@ -63,6 +87,7 @@ impl Observer {
         Ok(Self {
             client,
             look,
+            truncations,
             barrier: (version >= BARRIER_SINCE).then(|| format!("lockstep_barrier_{pid}")),
         })
     }
@@ -88,33 +113,73 @@ impl Observer {
             .await
     }
 
-    /// Asks about the given sessions of a cast, all in one question.
+    /// Asks about the given backends of a cast, all in one question. Of waits that are for no lock,
+    /// those count whose event `is_wait` says do.
     pub(crate) async fn look(
         &self,
         cast: &Cast,
-        at: &[SessionIndex],
-    ) -> Result<Vec<Sighting>, Error> {
-        let pids: Vec<i32> = at.iter().filter_map(|session| cast.pid(*session)).collect();
+        at: &[Backend],
+        is_wait: impl Fn(Backend, &str) -> bool,
+    ) -> Result<Look, Error> {
+        let pids: Vec<i32> = at.iter().filter_map(|at| cast.pid_of(*at)).collect();
         let rows = self.client.query(&self.look, &[&pids]).await?;
-        let mut seen = Vec::with_capacity(rows.len());
+        let mut look = Look::default();
         for row in &rows {
+            let Some(backend) = cast.backend(row.try_get(0)?) else {
+                continue;
+            };
             let by_lock: Vec<i32> = row.try_get(1)?;
             let by_snapshot: Vec<i32> = row.try_get(2)?;
-            let waits_for: Option<String> = row.try_get(3)?;
+            let event: Vec<Option<String>> = row.try_get(3)?;
+            if event.is_empty() {
+                look.gone.push(backend);
+            }
             let mut blockers: Vec<SeenBlocker> = by_lock
                 .into_iter()
                 .chain(by_snapshot)
                 .map(|pid| cast.blocker(pid))
                 .collect();
             // An absent standby holds no lock and a pin is none, so no process is named.
-            if let Some(event) = waits_for {
-                blockers.push(SeenBlocker::Known(Blocker::WaitEvent(event)));
+            if blockers.is_empty() {
+                let event = event.into_iter().flatten();
+                blockers.extend(
+                    event
+                        .filter(|event| is_wait(backend, event))
+                        .map(SeenBlocker::Event),
+                );
             }
-            if let Some(session) = cast.session(row.try_get(0)?) {
-                seen.push(Sighting { session, blockers });
+            look.seen.push(Sighting { backend, blockers });
+        }
+        Ok(look)
+    }
+
+    /// Adds to a look who waits to cut off the end of a table. Whoever does takes the lock only
+    /// if it is free, and tries again and again, so it is in nobody's queue.
+    pub(crate) async fn look_at_truncations(
+        &self,
+        cast: &Cast,
+        look: &mut Look,
+    ) -> Result<(), Error> {
+        let at = look.seen.iter();
+        let pids: Vec<i32> = at.filter_map(|seen| cast.pid_of(seen.backend)).collect();
+        for row in &self.client.query(&self.truncations, &[&pids]).await? {
+            let vacuum = cast.backend(row.try_get(0)?);
+            let holders: Vec<i32> = row.try_get(1)?;
+            let holders = holders.into_iter().filter_map(|pid| match pid {
+                0 => Some(None),
+                pid => cast.backend(pid).map(Some),
+            });
+            let vacuum = look
+                .seen
+                .iter_mut()
+                .find(|seen| Some(seen.backend) == vacuum);
+            if let Some(vacuum) = vacuum {
+                vacuum
+                    .blockers
+                    .push(SeenBlocker::Truncation(holders.collect()));
             }
         }
-        Ok(seen)
+        Ok(())
     }
 
     /// Stops what a backend does.
@@ -148,6 +213,11 @@ impl Observer {
         let nap = self.client.simple_query("SELECT pg_sleep(2)");
         // One that does not even wake up again has not outlived it.
         matches!(tokio::time::timeout(NAP_LIMIT, nap).await, Ok(Ok(_)))
+    }
+
+    /// Whether its connection still stands.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.client.is_closed()
     }
 
     /// Whether the server still answers.

@@ -24,6 +24,12 @@ impl Outcome {
             trouble: Some(trouble),
         }
     }
+
+    /// Whether the server failed before anybody of the scenario had even connected.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.transcript.backends.is_empty()
+            && self.trouble.as_ref().is_some_and(Trouble::is_of_server)
+    }
 }
 
 /// Why a replay did not come to its end.
@@ -33,6 +39,16 @@ pub enum Trouble {
     Invalid(Diagnostic),
     /// The server failed by itself.
     Server(String),
+    /// The server cannot go on: its disk is full, its files are damaged, or one of its processes
+    /// hangs. Another one must take its place.
+    Unfit(String),
+}
+
+impl Trouble {
+    /// Whether it is the server's, and not the scenario's.
+    pub(crate) const fn is_of_server(&self) -> bool {
+        matches!(self, Self::Server(_) | Self::Unfit(_))
+    }
 }
 
 /// What a case came to.

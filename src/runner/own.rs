@@ -3,33 +3,60 @@
 use std::time::Duration;
 
 use super::case::{Seat, replay_alone};
-use super::failure::failure;
+use super::failure::explain;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
 use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
 use crate::server::{Reach, Recipe, StartError};
 
-/// Whether a scenario is replayed on a server of its own: where it says so or restarts the server,
-/// and where Lockstep can start one for what is only right when nothing else runs on the server.
-/// What VACUUM may remove or freeze depends on the oldest transaction of the whole server, through
-/// the snapshots of the case's own sessions, and the identifiers of prepared transactions are the
-/// server's; everything else that cases do they do in databases of their own.
-pub(crate) fn is_apart(scenario: &Scenario, recipe: Option<&Recipe>) -> bool {
-    let names_vacuum = |sql: &SqlText| {
-        sql.text
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster"))
-    };
-    let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
-    scenario.own_server.is_some()
-        || restarts(scenario)
-        || (recipe.is_some() && scenario.all_sql().any(is_shared))
+/// Whether a scenario is replayed on a server of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Apart {
+    /// In a database on a server that others are played on.
+    Never,
+    /// Where Lockstep can start one: what VACUUM may remove or freeze depends on the oldest
+    /// transaction of the whole server, through the snapshots of the case's own sessions, and the
+    /// identifiers of prepared transactions are the server's. All else that cases do they do in
+    /// databases of their own.
+    IfPossible,
+    /// It asks for one, or restarts it.
+    Always,
 }
 
-/// Whether a scenario stops its server and starts it again.
-fn restarts(scenario: &Scenario) -> bool {
-    let is_restart = |step: &Step| matches!(step.action, Action::Restart(_));
-    scenario.steps.iter().any(is_restart)
+impl Apart {
+    /// What a scenario needs.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let names_vacuum = |sql: &SqlText| {
+            sql.text
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| {
+                    word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster")
+                })
+        };
+        let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
+        if scenario.own_server.is_some() || restart(scenario).is_some() {
+            Self::Always
+        } else if scenario.all_sql().any(is_shared) {
+            Self::IfPossible
+        } else {
+            Self::Never
+        }
+    }
+
+    /// Whether it has one, where servers can be started by a recipe, or cannot.
+    pub(crate) const fn holds(self, recipe: Option<&Recipe>) -> bool {
+        match self {
+            Self::Never => false,
+            Self::IfPossible => recipe.is_some(),
+            Self::Always => true,
+        }
+    }
+}
+
+/// The first step that stops the server and starts it again.
+fn restart(scenario: &Scenario) -> Option<&Step> {
+    let mut steps = scenario.steps.iter();
+    steps.find(|step| matches!(step.action, Action::Restart(_)))
 }
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
@@ -47,7 +74,7 @@ pub(crate) async fn replay_apart(
         .flat_map(|own| &own.settings)
         .map(|setting| (setting.name.value.clone(), setting.value.clone()))
         .collect();
-    let started = if restarts(scenario) {
+    let started = if restart(scenario).is_some() {
         recipe.start_restartable(&settings).await
     } else {
         recipe.start(&settings).await
@@ -62,8 +89,8 @@ pub(crate) async fn replay_apart(
         Reach::Alone
     };
     let mut outcome = replay_alone(scenario, Seat::Own(&mut server, reach), limit).await;
-    if let Some(Trouble::Server(what)) = &mut outcome.trouble {
-        *what = failure(&server, what).await;
+    if let Some(trouble) = &mut outcome.trouble {
+        explain(trouble, &server).await;
     }
     if let Err(why) = server.stop().await {
         // What went wrong first says more.
@@ -74,7 +101,8 @@ pub(crate) async fn replay_apart(
 
 /// Somebody else's server is not Lockstep's to start once more.
 fn not_to_be_had(scenario: &Scenario) -> Trouble {
-    let span = scenario.own_server.as_ref().map(|own| own.span);
+    let asked = scenario.own_server.as_ref().map(|own| own.span);
+    let span = asked.or_else(|| restart(scenario).map(|step| step.span));
     Trouble::Invalid(Diagnostic {
         source: scenario.source.clone(),
         message: "the scenario needs a server of its own".to_owned(),

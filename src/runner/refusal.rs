@@ -1,5 +1,6 @@
 //! What a scenario asks of the server when its sessions connect, and the server does not give.
 
+use super::failure;
 use super::outcome::Trouble;
 use super::trouble::tell;
 use crate::scenario::{Diagnostic, SUPERUSER_SETTINGS, Scenario, Session, Setting, Spanned};
@@ -19,7 +20,7 @@ pub(crate) fn refused(
         .and_then(|refusal| {
             refused_setting(scenario, session, &refusal.message, refusal.hint.as_deref())
         })
-        .unwrap_or_else(|| Trouble::Server(tell(error)))
+        .unwrap_or_else(|| failure::trouble(error.refusal().map(|said| &*said.code), tell(error)))
 }
 
 /// A setting that only a superuser may set, where Lockstep's role is none, or whose value is bad.

@@ -1,21 +1,33 @@
-//! One case, played from the first step to the last.
+//! One case while it is played: its sessions, and what arrives for them.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use super::alias::Alias;
-use super::cast::Cast;
+use super::cast::{Backend, Cast};
+use super::clock::SharedClock;
 use super::live::{Answered, LiveSession, Obstacle};
 use super::observer::Observer;
+use super::orphan::Orphan;
+use super::outcome::Trouble;
 use super::trouble::HEEDS_WITHIN;
-use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Step};
+use crate::scenario::{Scenario, SessionIndex};
 use crate::transcript::{Event, EventKind, Transcript};
 use crate::wire::{Closing, Incoming, Receiver, Sender};
 
-/// Something that came from the server, and for which session.
-pub(crate) type Arrival = (SessionIndex, Incoming);
+/// Something that came from the server.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// For which session.
+    session: SessionIndex,
+    /// From which backend: what a connection that was lost still brings is nobody's.
+    pid: i32,
+    incoming: Incoming,
+}
 
 /// Why a replay does not go on.
 #[derive(Debug)]
@@ -24,28 +36,52 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
+    /// The server has not closed a session's connection within the time limit of the step.
+    StillOpen(SessionIndex),
     /// A session does not go on: what it has to send cannot be sent.
     Session(SessionIndex, Obstacle),
     /// A session's answer cannot be taken in.
     Answer(SessionIndex, Closing),
     /// The observer's connection failed.
     Observer(tokio_postgres::Error),
+    /// It is known why, and where in the scenario.
+    Told(Box<Trouble>),
+}
+
+impl From<Trouble> for Halt {
+    fn from(trouble: Trouble) -> Self {
+        Self::Told(Box::new(trouble))
+    }
 }
 
 /// One case while it is played. The sessions of the scenario come first; behind them stands the
 /// outside observer that `check` steps ask through.
 pub(crate) struct Replay<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) observer: &'a Observer,
+    /// Asks the server; another one after the server was restarted.
+    pub(crate) observer: Arc<Observer>,
     pub(crate) limit: Duration,
     alias: Alias,
+    /// The virtual clock; `None` where time is real.
+    pub(crate) clock: Option<SharedClock>,
     pub(crate) cast: Cast,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
     arrive: UnboundedSender<Arrival>,
     pub(crate) live: Vec<Option<LiveSession>>,
     pub(crate) waits_begun: usize,
+    /// Sessions whose steps nobody waits for; their answers are kept back.
+    pub(crate) left_alone: BTreeSet<SessionIndex>,
+    /// Sessions whose statement was in flight when the runner told the server to cancel it, and is
+    /// not over.
+    pub(crate) cancelling: BTreeSet<SessionIndex>,
+    /// What the backends of lost connections were at.
+    pub(crate) orphans: BTreeMap<Backend, Orphan>,
+    /// Whether the server is dying a sudden death: what it may or may not say then is not heard.
+    pub(crate) is_crashing: bool,
     /// Whether the scenario's SQL may signal a backend.
     pub(crate) may_signal: bool,
+    /// Whether the scenario's SQL may run a VACUUM that cuts off the end of a table.
+    pub(crate) may_truncate: bool,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -55,7 +91,7 @@ impl<'a> Replay<'a> {
     /// A case about to begin; nobody has connected yet.
     pub(crate) fn new(
         scenario: &'a Scenario,
-        observer: &'a Observer,
+        observer: Arc<Observer>,
         alias: Alias,
         limit: Duration,
     ) -> Self {
@@ -66,12 +102,20 @@ impl<'a> Replay<'a> {
             observer,
             limit,
             alias,
+            clock: scenario.clock.map(|now| SharedClock::new(now, everybody)),
             cast: Cast::of(everybody),
             arrivals,
             arrive,
             live: std::iter::repeat_with(|| None).take(everybody).collect(),
             waits_begun: 0,
+            left_alone: BTreeSet::new(),
+            cancelling: BTreeSet::new(),
+            orphans: BTreeMap::new(),
+            is_crashing: false,
             may_signal: scenario.all_sql().any(|sql| names_a_signal(&sql.text)),
+            may_truncate: scenario
+                .all_sql()
+                .any(|sql| sql.text.to_ascii_lowercase().contains("vacuum")),
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -92,9 +136,11 @@ impl<'a> Replay<'a> {
 
     /// Lets a session, or the outside observer, take part with a fresh connection.
     pub(crate) fn enter(&mut self, session: SessionIndex, sender: Sender, mut receiver: Receiver) {
-        self.cast.enter(session, sender.pid());
-        self.transcript.backends.push((sender.pid(), session));
-        self.live[session.0] = Some(LiveSession::new(sender, None));
+        let pid = sender.pid();
+        self.cast.enter(session, pid);
+        self.transcript.backends.push((pid, session));
+        let prelude = self.clock.as_ref().map(|clock| clock.prelude(session));
+        self.live[session.0] = Some(LiveSession::new(sender, prelude));
         let arrive = self.arrive.clone();
         let alias = self.alias.clone();
         tokio::spawn(async move {
@@ -102,7 +148,12 @@ impl<'a> Replay<'a> {
                 if let Incoming::Answer(answer) = &mut incoming {
                     alias.apply(answer);
                 }
-                if arrive.send((session, incoming)).is_err() {
+                let arrival = Arrival {
+                    session,
+                    pid,
+                    incoming,
+                };
+                if arrive.send(arrival).is_err() {
                     break;
                 }
             }
@@ -116,8 +167,8 @@ impl<'a> Replay<'a> {
         };
         live.close().await;
         let gone = async {
-            while let Some((who, incoming)) = self.arrivals.recv().await {
-                if who == session && matches!(incoming, Incoming::Closed(_)) {
+            while let Some(arrival) = self.arrivals.recv().await {
+                if arrival.session == session && matches!(arrival.incoming, Incoming::Closed(_)) {
                     break;
                 }
             }
@@ -149,95 +200,6 @@ impl<'a> Replay<'a> {
         turn.map(|turn| turn.ended).unwrap_or_default()
     }
 
-    /// Plays all steps.
-    pub(crate) async fn play(&mut self) -> Result<(), (usize, Halt)> {
-        let scenario = self.scenario;
-        for (at, step) in scenario.steps.iter().enumerate() {
-            self.play_step(at, step).await.map_err(|halt| (at, halt))?;
-        }
-        // Whoever still waits must be freed by itself: there is no step left to do it.
-        let last = scenario.steps.len().saturating_sub(1);
-        while let Some(session) = self.in_flight().first().copied() {
-            self.await_end(session).await.map_err(|halt| (last, halt))?;
-        }
-        Ok(())
-    }
-
-    async fn play_step(&mut self, at: usize, step: &Step) -> Result<(), Halt> {
-        match &step.action {
-            Action::Say(_) => Ok(()),
-            Action::WaitFor(session) => self.await_end(*session).await,
-            Action::Send {
-                session,
-                sending,
-                reply,
-            } => {
-                self.await_end(*session).await?;
-                self.push(
-                    at,
-                    EventKind::Sent {
-                        session: *session,
-                        sending: sending.clone(),
-                    },
-                );
-                self.run(*session, Some(at), sending, *reply).await
-            }
-            Action::Check(sql) => {
-                self.push(
-                    at,
-                    EventKind::Checked {
-                        sql: sql.text.clone(),
-                    },
-                );
-                let outside = self.outside();
-                let sending = Sending::Statements(sql.clone());
-                self.run(outside, Some(at), &sending, Reply::Awaited)
-                    .await?;
-                self.await_end(outside).await
-            }
-            _ => unreachable!("the loader gives no other kind yet"),
-        }
-    }
-
-    /// Has a session send something, until it is answered or proven to wait, and reports.
-    pub(crate) async fn run(
-        &mut self,
-        session: SessionIndex,
-        step: Option<usize>,
-        sending: &Sending,
-        reply: Reply,
-    ) -> Result<(), Halt> {
-        if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sending, reply)
-                .await
-                .map_err(|obstacle| Halt::Session(session, obstacle))?;
-        }
-        let settled = self.settle(self.deadline()).await?;
-        self.report(Some(session), settled);
-        Ok(())
-    }
-
-    /// Waits until a session is free: until what it waits for ends by itself.
-    pub(crate) async fn await_end(&mut self, session: SessionIndex) -> Result<(), Halt> {
-        let deadline = self.deadline();
-        while self.is_in_flight(session) {
-            let settled = self.settle(deadline).await?;
-            self.report(None, settled);
-            if !self.is_in_flight(session) {
-                break;
-            }
-            if !self.waits_may_end() {
-                return Err(Halt::Stuck(session));
-            }
-            tokio::select! {
-                biased;
-                Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
-                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
-            }
-        }
-        Ok(())
-    }
-
     /// When a step that begins now must be over.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.limit
@@ -261,10 +223,24 @@ impl<'a> Replay<'a> {
         (0..self.live.len()).map(SessionIndex)
     }
 
-    fn is_in_flight(&self, session: SessionIndex) -> bool {
+    /// Whether a session has a statement whose end has not been seen.
+    pub(crate) fn is_in_flight(&self, session: SessionIndex) -> bool {
         self.live[session.0]
             .as_ref()
             .is_some_and(LiveSession::in_flight)
+    }
+
+    /// Whether a session has a connection, as far as is known.
+    pub(crate) fn is_connected(&self, session: SessionIndex) -> bool {
+        self.live[session.0]
+            .as_ref()
+            .is_some_and(LiveSession::is_connected)
+    }
+
+    /// All backends that may do something by themselves.
+    pub(crate) fn watched(&self) -> Vec<Backend> {
+        let in_flight = self.in_flight().into_iter().map(Backend::Of);
+        in_flight.chain(self.cast.lost()).collect()
     }
 
     /// Takes in what has arrived by now.
@@ -276,32 +252,34 @@ impl<'a> Replay<'a> {
     }
 
     /// Takes in one thing that arrived.
-    pub(crate) async fn receive(&mut self, (session, incoming): Arrival) -> Result<(), Halt> {
-        if let Incoming::Closed(closing @ (Closing::TooLarge { .. } | Closing::Malformed(_))) =
-            incoming
-        {
-            return Err(Halt::Answer(session, closing));
+    pub(crate) async fn receive(&mut self, arrival: Arrival) -> Result<(), Halt> {
+        let Arrival {
+            session,
+            pid,
+            incoming,
+        } = arrival;
+        if self.cast.pid(session) != Some(pid) {
+            return Ok(());
         }
+        let is_over = matches!(incoming, Incoming::Closed(_));
+        match incoming {
+            Incoming::Closed(closing @ (Closing::TooLarge { .. } | Closing::Malformed(_))) => {
+                return Err(Halt::Answer(session, closing));
+            }
+            Incoming::Answer(_) if self.is_crashing => return Ok(()),
+            Incoming::Answer(_) => {}
+            Incoming::Ready(_) | Incoming::Closed(_) => {
+                self.cancelling.remove(&session);
+            }
+        }
+        let was_connected = self.is_connected(session);
         if let Some(live) = &mut self.live[session.0] {
             live.receive(incoming)
                 .await
                 .map_err(|obstacle| Halt::Session(session, obstacle))?;
         }
+        self.note_hang_up(session, was_connected && !is_over);
         Ok(())
-    }
-
-    /// Whether a wait may end without a step that ends it: by one of the server's timeouts, which
-    /// somebody must have set by its name.
-    fn waits_may_end(&self) -> bool {
-        self.scenario
-            .all_sql()
-            .any(|sql| names_a_timeout(&sql.text))
-            || self
-                .scenario
-                .sessions
-                .iter()
-                .flat_map(|session| &session.settings)
-                .any(|setting| names_a_timeout(&setting.name.value))
     }
 }
 
@@ -312,11 +290,4 @@ pub(crate) fn names_a_signal(text: &str) -> bool {
     ["pg_cancel_backend", "pg_terminate_backend"]
         .iter()
         .any(|function| text.contains(function))
-}
-
-/// Whether SQL sets one of the server's timeouts, which may end a wait without a step that ends it.
-pub(crate) fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.match_indices("_timeout")
-        .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }

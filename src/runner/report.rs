@@ -1,5 +1,6 @@
 //! What has come is put into the transcript, in an order that does not depend on who was faster.
 
+use super::cast::Backend;
 use super::replay::Replay;
 use super::settle::Settled;
 use crate::scenario::{Blocker, SessionIndex};
@@ -7,10 +8,11 @@ use crate::transcript::EventKind;
 
 impl Replay<'_> {
     /// Reports all news: first of the session whose step was just run, then of those that waited,
-    /// in the order in which they began to.
+    /// in the order in which they began to. Of sessions that are left alone nothing is reported.
     pub(crate) fn report(&mut self, first: Option<SessionIndex>, settled: Settled) {
         let mut order: Vec<(bool, Option<usize>, SessionIndex)> = self
             .everybody()
+            .filter(|session| !self.left_alone.contains(session))
             .filter_map(|session| {
                 let turn = self.live[session.0].as_ref()?.turn.as_ref()?;
                 Some((Some(session) != first, turn.waiting_since, session))
@@ -20,7 +22,7 @@ impl Replay<'_> {
         for (_, _, session) in order {
             let blockers = settled
                 .iter()
-                .find(|(who, _)| *who == session)
+                .find(|(who, _)| *who == Backend::Of(session))
                 .map(|(_, whom)| whom.clone());
             self.report_session(session, blockers);
         }

@@ -9,13 +9,17 @@ use tokio::sync::watch;
 
 use super::case::{Seat, Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
-use super::failure::{Fate, failure, fate, with_last_words};
+use super::failure::{Fate, explain, fate, with_end, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
-use super::own::{is_apart, replay_apart};
+use super::own::{Apart, replay_apart};
 use crate::scenario::Scenario;
 use crate::server::{DatabaseError, Pool, Reach, Release, Server};
 use crate::transcript::Transcript;
+
+/// How often a case may be about to begin when its server fails. Each time there is another server,
+/// or the same one after a crash.
+const ATTEMPTS: usize = 3;
 
 /// How to replay.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +54,8 @@ pub async fn run(
     let jobs = options.jobs.min(cases.len());
     let mut to_come = HashMap::new();
     for case in &cases {
-        *to_come.entry(case.release).or_default() += 1;
+        let kind = (case.release, Apart::of(&case.scenario));
+        *to_come.entry(kind).or_default() += 1;
     }
     let shared = Arc::new(Shared {
         queue: Mutex::new(Queue::new(cases)),
@@ -87,8 +92,8 @@ struct Shared {
     stages: Mutex<HashMap<Release, Vec<(usize, Stage)>>>,
     /// What makes the databases, with the number of the server.
     pools: tokio::sync::Mutex<HashMap<Release, (usize, Arc<Pool>)>>,
-    /// How many cases of a release have not ended.
-    to_come: Mutex<HashMap<Release, usize>>,
+    /// How many cases have not ended.
+    to_come: Mutex<HashMap<(Release, Apart), usize>>,
     /// Whether no further case begins.
     enough: watch::Sender<bool>,
     fleet: Fleet,
@@ -183,31 +188,59 @@ impl Shared {
     async fn replay(&self, case: CaseId, host: &Host) {
         self.tell(RunEvent::Started(case.clone()));
         let began = Instant::now();
-        let outcome = if is_apart(&case.scenario, host.recipe.as_ref()) {
-            replay_apart(&case.scenario, host.recipe.as_ref(), self.options.limit).await
+        let recipe = host.recipe.as_ref();
+        let outcome = if Apart::of(&case.scenario).holds(recipe) {
+            Ok(replay_apart(&case.scenario, recipe, self.options.limit).await)
         } else {
-            self.replay_on(host, &case.scenario).await
+            self.replay_among_others(host, &case.scenario).await
         };
         let elapsed = began.elapsed();
-        let verdict = (self.judge)(&case, &outcome);
-        self.finish(case, outcome.transcript, verdict, elapsed);
+        let (transcript, verdict) = match outcome {
+            Ok(outcome) => {
+                let verdict = (self.judge)(&case, &outcome);
+                (outcome.transcript, verdict)
+            }
+            Err(reason) => (Transcript::default(), Verdict::Unserved(reason)),
+        };
+        self.finish(case, transcript, verdict, elapsed);
+    }
+
+    /// Replays a scenario on a server that others are played on: on another one, where that failed
+    /// before the case had anything to do with it. Told is why there is none.
+    async fn replay_among_others(
+        &self,
+        host: &Host,
+        scenario: &Scenario,
+    ) -> Result<Outcome, String> {
+        let mut outcome = self.replay_on(host, scenario).await;
+        for _ in 1..ATTEMPTS {
+            if !outcome.is_unheard() {
+                break;
+            }
+            match self.fleet.settled_berth(host.release).await {
+                Berth::Up(host) => outcome = self.replay_on(&host, scenario).await,
+                Berth::Empty(reason) => return Err(reason),
+                Berth::Starting => {}
+            }
+        }
+        Ok(outcome)
     }
 
     /// Replays a scenario on a server that others are played on.
     async fn replay_on(&self, host: &Host, scenario: &Scenario) -> Outcome {
-        let stage = match self.idle_stage(host) {
+        let mut stage = match self.idle_stage(host) {
             Some(stage) => Ok(stage),
             None => self.connect(host).await,
         };
-        let mut outcome = match &stage {
-            Ok(stage) => stage.replay(scenario).await,
+        let mut outcome = match &mut stage {
+            Ok(stage) => stage.replay(scenario, None).await,
             Err(trouble) => Outcome::without_replay(trouble.clone()),
         };
         match (&mut outcome.trouble, stage) {
-            (Some(Trouble::Server(what)), stage) => {
+            (Some(trouble), stage) if trouble.is_of_server() => {
                 // Its connections may be dead, or those of a server that is no more.
                 drop(stage);
-                self.after_trouble(host, what).await;
+                self.after_trouble(host, trouble).await;
             }
             (_, Ok(stage)) => {
                 let mut stages = lock(&self.stages);
@@ -223,8 +256,8 @@ impl Shared {
     fn idle_stage(&self, host: &Host) -> Option<Stage> {
         let mut stages = lock(&self.stages);
         let of_release = stages.get_mut(&host.release)?;
-        // Those to servers that have ended are of no use any more.
-        of_release.retain(|(number, _)| *number == host.number);
+        // Those to servers that have ended, or crashed meanwhile, are of no use any more.
+        of_release.retain(|(number, stage)| *number == host.number && stage.is_alive());
         of_release.pop().map(|(_, stage)| stage)
     }
 
@@ -238,15 +271,20 @@ impl Shared {
         let mut pools = self.pools.lock().await;
         if let Some((number, pool)) = pools.get(&host.release)
             && *number == host.number
+            && pool.is_alive()
         {
             return Ok(Arc::clone(pool));
         }
-        let wanted = lock(&self.to_come).get(&host.release).copied();
+        let wanted = [Apart::Never, Apart::IfPossible, Apart::Always]
+            .into_iter()
+            .filter(|apart| !apart.holds(host.recipe.as_ref()))
+            .filter_map(|apart| lock(&self.to_come).get(&(host.release, apart)).copied())
+            .sum();
         let pool = prepare(
             &host.endpoint,
             &host.scripted,
             Reach::Database,
-            wanted.unwrap_or_default(),
+            wanted,
             self.options.jobs,
         );
         let pool = Arc::new(pool.await?);
@@ -254,19 +292,19 @@ impl Shared {
         Ok(pool)
     }
 
-    /// Sees to it that the next case finds a server that lives, and says more of `what` happened.
-    async fn after_trouble(&self, host: &Host, what: &mut String) {
+    /// Sees to it that the next case finds a server that lives, and says more of what happened.
+    async fn after_trouble(&self, host: &Host, trouble: &mut Trouble) {
+        let is_unfit = matches!(trouble, Trouble::Unfit(_));
+        let (Trouble::Server(what) | Trouble::Unfit(what)) = trouble else {
+            return;
+        };
         match fate(&host.endpoint, || self.fleet.end_of(host)).await {
-            Fate::Ended(end) => *what = end,
+            Fate::Ended(end) => *what = with_end(what, end),
             Fate::Back => *what = with_last_words(what, self.fleet.last_words(host)),
             Fate::Silent => self.fleet.give_up(host, what),
         }
-        let mut pools = self.pools.lock().await;
-        // Its connections have been lost, too.
-        pools.retain(|release, (number, _)| *release != host.release || *number != host.number);
-        let mut stages = lock(&self.stages);
-        if let Some(of_release) = stages.get_mut(&host.release) {
-            of_release.retain(|(number, _)| *number != host.number);
+        if is_unfit {
+            self.fleet.give_up(host, what);
         }
     }
 
@@ -278,7 +316,7 @@ impl Shared {
             let Some(pool) = Arc::into_inner(pool) else {
                 continue;
             };
-            if self.fleet.is_current(release, number) {
+            if self.fleet.is_current(release, number) && pool.is_alive() {
                 closed = closed.and(pool.close().await);
             }
         }
@@ -286,7 +324,8 @@ impl Shared {
     }
 
     fn finish(&self, case: CaseId, transcript: Transcript, verdict: Verdict, elapsed: Duration) {
-        if let Some(to_come) = lock(&self.to_come).get_mut(&case.release) {
+        let kind = (case.release, Apart::of(&case.scenario));
+        if let Some(to_come) = lock(&self.to_come).get_mut(&kind) {
             *to_come -= 1;
         }
         if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
@@ -315,12 +354,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Replays one scenario on a server, or on one like it if it must have its own.
 pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
     let recipe = server.recipe();
-    if is_apart(scenario, recipe.as_ref()) {
+    if Apart::of(scenario).holds(recipe.as_ref()) {
         return replay_apart(scenario, recipe.as_ref(), limit).await;
     }
     let mut outcome = replay_alone(scenario, Seat::Lent(server), limit).await;
-    if let Some(Trouble::Server(what)) = &mut outcome.trouble {
-        *what = failure(server, what).await;
+    if let Some(trouble) = &mut outcome.trouble {
+        explain(trouble, server).await;
     }
     outcome
 }

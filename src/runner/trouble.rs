@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::blocking::SeenBlocker;
+use super::blocking::{SeenBlocker, VACUUM_TRUNCATE};
 use super::case::within_limit;
+use super::cast::Backend;
 use super::live::{LiveSession, Obstacle};
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
-use crate::scenario::Blocker;
+use super::silence::silence;
 use crate::scenario::{Diagnostic, SessionIndex, Span};
 use crate::wire::Closing;
 
@@ -54,6 +55,14 @@ struct Explanation {
 impl Replay<'_> {
     /// Stops what still runs, and tells why the replay halted at a place in the scenario.
     pub(crate) async fn trouble(&mut self, halt: Halt, span: Span, place: Place) -> Trouble {
+        let halt = match halt {
+            Halt::Told(trouble) => return *trouble,
+            halt => halt,
+        };
+        let is_over = matches!(halt, Halt::TimeLimit);
+        if is_over && let Some(trouble) = silence(&self.observer, self.limit).await {
+            return trouble;
+        }
         if let Halt::Session(_, obstacle @ Obstacle::Prelude(_)) = halt {
             return Trouble::Server(format!("failed to {obstacle}"));
         }
@@ -62,6 +71,11 @@ impl Replay<'_> {
             Ok(Err(error)) => return Trouble::Server(tell(&error)),
             Err(trouble) => return trouble,
         };
+        if is_over && !self.in_flight().is_empty() {
+            // What runs in the server ends when it is told to, unless something holds it from outside.
+            let unheeding = "what runs does not heed that it is told to end";
+            return Trouble::Unfit(format!("{}, and {unheeding}", explanation.message));
+        }
         Trouble::Invalid(Diagnostic {
             source: self.scenario.source.clone(),
             message: explanation.message,
@@ -78,7 +92,21 @@ impl Replay<'_> {
         place: Place,
     ) -> Result<Explanation, tokio_postgres::Error> {
         Ok(match halt {
+            Halt::Told(_) => unreachable!("it needs no explanation"),
             Halt::Observer(error) => return Err(error),
+            Halt::StillOpen(session) => {
+                let label = self.tell_doing(&self.backends_of(session)).await?;
+                self.stop_in_flight().await?;
+                Explanation {
+                    message: format!(
+                        "the server does not close the connection of {} within {}",
+                        self.name(session),
+                        seconds(self.limit)
+                    ),
+                    label,
+                    help: Some("a timeout of the server's ends it, or `terminate`".to_owned()),
+                }
+            }
             Halt::TimeLimit => {
                 let label = self.tell_in_flight().await?;
                 self.stop_in_flight().await?;
@@ -123,16 +151,18 @@ impl Replay<'_> {
 
     /// Whom a session waits for, and whom those wait for in turn: `B waits for A, A waits for C`.
     async fn tell_waits(&self, session: SessionIndex) -> Result<String, tokio_postgres::Error> {
-        let in_flight = self.in_flight();
-        let seen = self.observer.look(&self.cast, &in_flight).await?;
+        let watched = self.watched();
+        let look = self.look(&watched).await?;
         let mut told = Vec::new();
-        let mut order = vec![session];
-        order.extend(in_flight.into_iter().filter(|other| *other != session));
-        for session in order {
-            let blockers = seen
+        let first = Backend::Of(session);
+        let mut order = vec![first];
+        order.extend(watched.into_iter().filter(|other| *other != first));
+        for backend in order {
+            let blockers = look
+                .seen
                 .iter()
-                .find(|s| s.session == session)
-                .map(|s| &s.blockers[..]);
+                .find(|seen| seen.backend == backend)
+                .map(|seen| &seen.blockers[..]);
             let whom: Vec<String> = blockers
                 .unwrap_or_default()
                 .iter()
@@ -141,7 +171,7 @@ impl Replay<'_> {
             if !whom.is_empty() {
                 told.push(format!(
                     "{} waits for {}",
-                    self.name(session),
+                    self.tell_backend(backend),
                     whom.join(" and ")
                 ));
             }
@@ -151,31 +181,48 @@ impl Replay<'_> {
 
     fn tell_blocker(&self, blocker: &SeenBlocker) -> String {
         match blocker {
-            SeenBlocker::Known(Blocker::Session(session)) => self.name(*session).to_owned(),
-            SeenBlocker::Known(Blocker::LostConnection(session)) => {
-                format!("the lost connection of {}", self.name(*session))
-            }
-            SeenBlocker::Known(Blocker::PreparedTransaction) => "a prepared transaction".to_owned(),
-            SeenBlocker::Known(Blocker::WaitEvent(event)) => event.clone(),
+            SeenBlocker::Backend(backend) => self.tell_backend(*backend),
+            SeenBlocker::PreparedTransaction => "a prepared transaction".to_owned(),
+            SeenBlocker::Event(event) => event.clone(),
+            SeenBlocker::Truncation(_) => VACUUM_TRUNCATE.to_owned(),
             SeenBlocker::Stranger(pid) => format!("a backend outside the scenario (pid {pid})"),
         }
     }
 
-    /// What each session in flight is doing, and whom it waits for.
+    fn tell_backend(&self, backend: Backend) -> String {
+        match backend {
+            Backend::Of(session) => self.name(session).to_owned(),
+            Backend::Lost(session, _) => format!("the lost connection of {}", self.name(session)),
+        }
+    }
+
+    /// What each backend in flight is doing, and whom it waits for.
     async fn tell_in_flight(&self) -> Result<String, tokio_postgres::Error> {
-        let mut told = Vec::new();
         for session in self.in_flight() {
             let waits = self.tell_waits(session).await?;
             if !waits.is_empty() {
                 return Ok(waits);
             }
-            if let Some(pid) = self.cast.pid(session)
+        }
+        self.tell_doing(&self.watched()).await
+    }
+
+    async fn tell_doing(&self, backends: &[Backend]) -> Result<String, tokio_postgres::Error> {
+        let mut told = Vec::new();
+        for backend in backends {
+            if let Some(pid) = self.cast.pid_of(*backend)
                 && let Some(doing) = self.observer.doing(pid).await?
             {
-                told.push(format!("{} is {doing}", self.name(session)));
+                told.push(format!("{} is {doing}", self.tell_backend(*backend)));
             }
         }
         Ok(told.join(", "))
+    }
+
+    fn backends_of(&self, session: SessionIndex) -> Vec<Backend> {
+        let mut backends = vec![Backend::Of(session)];
+        backends.extend(self.lost_of(session));
+        backends
     }
 
     /// Cancels what still runs, then ends the backends that do not heed it.
@@ -219,7 +266,7 @@ pub(crate) fn tell(error: &dyn std::error::Error) -> String {
     told
 }
 
-fn seconds(limit: Duration) -> String {
+pub(crate) fn seconds(limit: Duration) -> String {
     if limit.subsec_millis() == 0 {
         format!("{} s", limit.as_secs())
     } else {

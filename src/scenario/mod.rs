@@ -16,7 +16,7 @@ pub use load::{
     LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SERVER_SETTINGS,
     SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
-pub(crate) use load::{Mistake, Mistakes, suggestion};
+pub(crate) use load::{Mistake, Mistakes, closest, suggestion};
 pub use model::{
     Action, Blocker, Bound, Claim, Expect, Expectation, ExpectedError, ExpectedRows, Isolation,
     OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario,

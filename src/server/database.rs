@@ -8,6 +8,7 @@ use tokio_postgres::error::SqlState;
 
 use super::endpoint::Endpoint;
 use super::settings;
+use super::verifier::verifier;
 use crate::scenario::SUPERUSER_SETTINGS;
 
 /// Tells the databases of this process apart, whoever makes them.
@@ -59,8 +60,8 @@ pub struct Databases {
     alike: &'static str,
     /// What the server's defaults do not give to a database, as `SET` says it.
     settings: Vec<String>,
-    /// The database that those of cases are copies of.
-    template: String,
+    /// The database that those of cases are copies of, where there will be many.
+    template: Option<String>,
 }
 
 /// The database of one case. It is not dropped with this value: see [`Databases::remove`].
@@ -145,7 +146,7 @@ impl Databases {
                 (true, true) => "LOCALE_PROVIDER libc",
                 (false, _) => "",
             },
-            template: name(endpoint.run),
+            template: (reach == Reach::Database).then(|| name(endpoint.run)),
         };
         databases.prepare().await?;
         Ok(databases)
@@ -153,22 +154,18 @@ impl Databases {
 
     /// Makes the database that those of cases are copies of: an empty one to which somebody has
     /// connected once, so that the server has written its cache of the catalogs. The first
-    /// connection to each copy finds it instead of spending 10 ms on it.
+    /// connection to each copy finds it instead of spending 10 ms on it. For a single case that
+    /// would be a detour.
     async fn prepare(&self) -> Result<(), DatabaseError> {
-        let template = &self.template;
-        let what = format!("creating database {template}");
         if self.is_superuser {
-            // The roles' password must not be seen in pg_stat_activity, and is as hard to guess as
-            // a key, so that it need not be derived slowly.
-            let quick = if self.version >= CONFINED_CREATEROLE {
-                "; SET scram_iterations = 1"
-            } else {
-                ""
-            };
-            let settings = format!("SET track_activities = off{quick}");
-            let set = self.maker.batch_execute(&settings).await;
-            set.map_err(failed(&what))?;
+            // Cases may look at pg_stat_activity, where what others need is none of their business.
+            let set = self.maker.batch_execute("SET track_activities = off").await;
+            set.map_err(failed("connecting to create databases"))?;
         }
+        let Some(template) = &self.template else {
+            return Ok(());
+        };
+        let what = format!("creating database {template}");
         self.copy("template0", template, &self.endpoint.user)
             .await?;
         let (visitor, connection) = self
@@ -203,14 +200,15 @@ impl Databases {
                 Reach::Server => "CREATEDB",
             };
             let sql = format!(
-                "CREATE ROLE {name} LOGIN {rights} PASSWORD {} IN ROLE {}",
-                literal(&role.password),
+                "CREATE ROLE {name} LOGIN {rights} PASSWORD '{}' IN ROLE {}",
+                verifier(&role.password),
                 identifier(&self.scripted.user)
             );
             let made = self.maker.batch_execute(&sql).await;
             made.map_err(failed(&format!("creating role {name}")))?;
         }
-        self.copy(&self.template, &name, &role.user).await?;
+        let from = self.template.as_deref().unwrap_or("template0");
+        self.copy(from, &name, &role.user).await?;
         let database = CaseDatabase { name, role };
         if let Err(error) = self.give_settings(&database.name).await {
             // The first error says why; the next run on the server removes what is left.
@@ -264,13 +262,23 @@ impl Databases {
         Ok(())
     }
 
+    /// Whether its connections to the server still stand.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let clients = [&self.maker, &self.remover, &self.clerk];
+        clients.iter().all(|client| !client.is_closed())
+    }
+
     /// Drops what the databases of this run were copies of; no more can be created.
     ///
     /// # Errors
     ///
     /// The server refuses.
     pub async fn close(self) -> Result<(), DatabaseError> {
-        drop_database(&self.remover, &self.endpoint, &self.template).await
+        match &self.template {
+            Some(template) => drop_database(&self.remover, &self.endpoint, template).await,
+            None => Ok(()),
+        }
     }
 
     /// Gives the role of a case settings in its database that only a superuser may set. Connections

@@ -22,6 +22,7 @@ mod running;
 mod settings;
 mod tls;
 mod tls_control;
+mod verifier;
 mod version;
 
 pub(crate) use database::identifier;

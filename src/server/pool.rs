@@ -1,11 +1,15 @@
 //! Databases made ahead, and dropped behind: no case waits for either.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
 
 use super::database::{CaseDatabase, DatabaseError, Databases};
+
+/// How long dropping a database may take; it takes some milliseconds.
+const DROPPED_WITHIN: Duration = Duration::from_secs(60);
 
 /// Databases made ahead of the cases that need them, and dropped behind those that have ended.
 ///
@@ -58,6 +62,12 @@ impl Pool {
     #[must_use]
     pub fn databases(&self) -> &Databases {
         &self.databases
+    }
+
+    /// Whether its connections to the server still stand.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.databases.is_alive()
     }
 
     /// A fresh database, in the order in which they are asked for.
@@ -148,7 +158,10 @@ async fn drop_behind(
     failure: Arc<Mutex<Option<DatabaseError>>>,
 ) {
     while let Some(database) = finishing.recv().await {
-        if let Err(error) = databases.remove(&database).await {
+        let removed = tokio::time::timeout(DROPPED_WITHIN, databases.remove(&database)).await;
+        // A server that hangs has more wrong with it than what is left there; nobody waits for it.
+        let Ok(removed) = removed else { return };
+        if let Err(error) = removed {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     }

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Client;
 
-use super::release::Release;
+use super::verifier::verifier;
 
 /// Lockstep's own superuser.
 pub(crate) const SUPERUSER: &str = "lockstep_admin";
@@ -18,32 +18,17 @@ pub(super) fn make_scripted() -> String {
     )
 }
 
-/// Makes deriving a password cheap, where the release lets it be chosen.
-///
-/// The passwords are as hard to guess as keys, so that deriving them slowly, which shields weak
-/// ones, would only make each connection slow.
-pub(super) fn quick_scram(release: Release) -> &'static str {
-    if release.major >= 16 {
-        "SET scram_iterations = 1; "
-    } else {
-        ""
-    }
-}
-
-/// Gives both roles the passwords of this run, which need no quoting, after running `first`.
+/// Gives both roles the passwords of this run, after running `first`.
 pub(super) async fn set_passwords(
     client: &Client,
-    release: Release,
     first: &str,
     superuser: &str,
     scripted: &str,
 ) -> Result<(), tokio_postgres::Error> {
-    // The statements must not be seen in pg_stat_activity, which the scripted role may read.
     let sql = format!(
-        "SET track_activities = off; {}{first}\
-         ALTER ROLE {SUPERUSER} PASSWORD '{superuser}'; \
-         ALTER ROLE {SCRIPTED} PASSWORD '{scripted}';",
-        quick_scram(release)
+        "{first} ALTER ROLE {SUPERUSER} PASSWORD '{}'; ALTER ROLE {SCRIPTED} PASSWORD '{}';",
+        verifier(superuser),
+        verifier(scripted)
     );
     client.batch_execute(&sql).await
 }

@@ -77,6 +77,14 @@ pub enum EventKind {
     Slept(Duration),
     /// The session's client went away without a goodbye.
     Disconnected(SessionIndex),
+    /// The backend of the connection that the session has just lost goes on, since it is proven to
+    /// wait.
+    Lingers {
+        /// The session.
+        session: SessionIndex,
+        /// Whom it waits for, directly.
+        blockers: Vec<Blocker>,
+    },
     /// The session has a fresh connection.
     Connected(SessionIndex),
     /// The server was asked to interrupt what the session runs.

@@ -10,13 +10,12 @@ const SHOWN_CHARACTERS: usize = 200;
 /// The lines for what a session sends.
 pub(super) fn lines(name: &str, sending: &Sending) -> String {
     match sending {
-        Sending::Statements(sql) => statement(name, &sql.text),
+        // What a COPY reads, and what a statement is kept as, is shown when it comes to that.
+        Sending::Statements(sql)
+        | Sending::Prepare { sql, .. }
+        | Sending::Copy { sql: Some(sql), .. } => statement(name, &sql.text),
         Sending::Message(sql) => statement(name, &sql.text) + "-- sent as one message\n",
         Sending::Bound(one) => bound(name, one),
-        Sending::Prepare { name: kept, sql } => {
-            let statement = statement(name, &sql.text);
-            format!("{statement}-- prepared as {}\n", kept.value)
-        }
         Sending::Execute { name: kept, params } => {
             format!("-- {name} executes {}\n{}", kept.value, values(params))
         }
@@ -24,8 +23,6 @@ pub(super) fn lines(name: &str, sending: &Sending) -> String {
             let statements: String = list.iter().map(|one| bound(name, one)).collect();
             statements + "-- sent as one pipeline\n"
         }
-        // Its data is sent, and shown, when the server asks for it.
-        Sending::Copy { sql: Some(sql), .. } => statement(name, &sql.text),
         Sending::Copy {
             sql: None,
             data,
@@ -37,8 +34,21 @@ pub(super) fn lines(name: &str, sending: &Sending) -> String {
     }
 }
 
+/// The lines that follow once the server has come to ask for the data, or has parsed the statement.
+pub(super) fn consequence(sending: &Sending) -> Option<String> {
+    match sending {
+        Sending::Prepare { name, .. } => Some(format!("-- prepared as {}\n", name.value)),
+        Sending::Copy {
+            sql: Some(_),
+            data,
+            more,
+        } => Some(rows(&data.text, *more)),
+        _ => None,
+    }
+}
+
 /// The data of a COPY, as psql asks for it line by line.
-pub(super) fn rows(data: &str, more: bool) -> String {
+fn rows(data: &str, more: bool) -> String {
     let mut shown: String = data
         .split_terminator('\n')
         .map(|line| format!(">> {line}\n"))

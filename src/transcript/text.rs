@@ -9,7 +9,7 @@ use super::psql;
 use super::sent;
 use super::time;
 use super::volatile::Volatile;
-use crate::scenario::{Blocker, Sending, SessionIndex, Shutdown};
+use crate::scenario::{Blocker, SessionIndex, Shutdown};
 
 /// A piece of a transcript's text that stands by itself: a statement with what came at once, a
 /// check, or what came of a statement that had waited.
@@ -104,7 +104,7 @@ impl Transcript {
         let mut writer = Writer {
             names: &self.sessions,
             volatile: Volatile::of(self),
-            copying: HashMap::new(),
+            consequences: HashMap::new(),
             blocks: Vec::new(),
         };
         for event in &self.events {
@@ -148,8 +148,8 @@ impl OpenBlock {
 struct Writer<'a> {
     names: &'a [String],
     volatile: Volatile<'a>,
-    /// The data of each session's last COPY, as it is shown when the server asks for it.
-    copying: HashMap<SessionIndex, String>,
+    /// What is shown of each session's last step when the server has come to it.
+    consequences: HashMap<SessionIndex, String>,
     blocks: Vec<OpenBlock>,
 }
 
@@ -159,13 +159,8 @@ impl Writer<'_> {
         match &event.kind {
             EventKind::Sent { session, sending } => {
                 let lines = sent::lines(self.name(*session), sending);
-                if let Sending::Copy {
-                    sql: Some(_),
-                    data,
-                    more,
-                } = sending
-                {
-                    self.copying.insert(*session, sent::rows(&data.text, *more));
+                if let Some(lines) = sent::consequence(sending) {
+                    self.consequences.insert(*session, lines);
                 }
                 self.open(step, Some(*session), lines);
             }
@@ -183,7 +178,7 @@ impl Writer<'_> {
                 ..
             } => self.answered(step, *session, &statement.text, answers),
             EventKind::Waits { session, blockers } => {
-                let line = self.waits(*session, blockers);
+                let line = self.waits(self.name(*session), blockers);
                 self.current(step, self.actor(*session), "").push(&line);
             }
             EventKind::Continues { session } => {
@@ -204,6 +199,11 @@ impl Writer<'_> {
             EventKind::Disconnected(session) => {
                 let line = format!("-- {} goes away without a goodbye\n", self.name(*session));
                 self.open(step, None, line);
+            }
+            EventKind::Lingers { session, blockers } => {
+                let backend = format!("the lost connection of {}", self.name(*session));
+                let line = self.waits(&backend, blockers);
+                self.current(step, None, "").push(&line);
             }
             EventKind::Connected(session) => {
                 let line = format!("-- {} connects anew\n", self.name(*session));
@@ -244,20 +244,23 @@ impl Writer<'_> {
             Answer::ReplyLost => Some(format!(
                 "-- the connection of {actor} is lost before an answer\n"
             )),
-            Answer::Skipped => Some("-- not run: the pipeline is aborted\n".to_owned()),
             _ => None,
         });
         // It opens a block only if something else was reported since the statement.
         let opening = format!("-- {actor} answers\n");
+        if answers.contains(&Answer::Skipped) {
+            self.current(step, session, &opening)
+                .push("-- not run: the pipeline is aborted\n");
+        }
         let named = self.volatile.answers(answers);
-        let asks_for_data = |answer: &Answer| *answer == Answer::CopyIn;
-        for (number, answers) in named.split(asks_for_data).enumerate() {
+        let has_come_to_it = |answer: &Answer| matches!(answer, Answer::CopyIn | Answer::Prepared);
+        for (number, answers) in named.split(has_come_to_it).enumerate() {
             let text = psql::render_with(statement, answers, &|pid| self.volatile.backend(pid));
-            let data = session
+            let consequence = session
                 .filter(|_| number > 0)
-                .and_then(|session| self.copying.remove(&session));
+                .and_then(|session| self.consequences.remove(&session));
             let block = self.current(step, session, &opening);
-            block.push(&data.unwrap_or_default());
+            block.push(&consequence.unwrap_or_default());
             // Only a table ends in an empty line; what COPY sends may, too, but that is data.
             match text.strip_suffix("\n\n") {
                 Some(above) if ends_with_table(answers) => {
@@ -300,8 +303,7 @@ impl Writer<'_> {
         });
     }
 
-    fn waits(&self, session: SessionIndex, blockers: &[Blocker]) -> String {
-        let name = self.name(session);
+    fn waits(&self, name: &str, blockers: &[Blocker]) -> String {
         let mut blockers = blockers.to_vec();
         blockers.sort();
         blockers.dedup();

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::{Block, TranscriptText};
-use crate::scenario::{Blocker, Sending, SessionIndex, Span, SqlText};
+use crate::scenario::{Blocker, Bound, Sending, SessionIndex, Span, Spanned, SqlText};
 use crate::transcript::{Answer, Column, Event, EventKind, Notification, ResultSet, Transcript};
 
 const A: SessionIndex = SessionIndex(0);
@@ -23,14 +23,18 @@ fn transcript(events: Vec<(usize, EventKind)>) -> Transcript {
     }
 }
 
-fn sent(session: SessionIndex, sql: &str) -> EventKind {
+fn sql(text: &str) -> SqlText {
+    SqlText {
+        text: text.to_owned(),
+        span: Span { start: 0, end: 0 },
+        origins: Vec::new(),
+    }
+}
+
+fn sent(session: SessionIndex, text: &str) -> EventKind {
     EventKind::Sent {
         session,
-        sending: Sending::Statements(SqlText {
-            text: sql.to_owned(),
-            span: Span { start: 0, end: 0 },
-            origins: Vec::new(),
-        }),
+        sending: Sending::Statements(sql(text)),
     }
 }
 
@@ -251,4 +255,99 @@ fn the_backend_of_a_notification_is_named_when_it_plays_a_session() {
          Asynchronous notification \"jobs\" received from server process with PID 77.\n"
     );
     assert_eq!(text.replaced(), ["<pid of A>"]);
+}
+
+#[test]
+fn each_way_of_sending_says_what_it_is() {
+    let name = || Spanned {
+        value: "claim".to_owned(),
+        span: Span { start: 0, end: 0 },
+    };
+    let bound = |text: &str, params: &[Option<&str>]| Bound {
+        sql: sql(text),
+        params: params
+            .iter()
+            .map(|value| value.map(str::to_owned))
+            .collect(),
+    };
+    let copy = |sql: Option<SqlText>, data: &str, more| Sending::Copy {
+        sql,
+        data: self::sql(data),
+        more,
+    };
+    let steps = [
+        (
+            Sending::Bound(bound("SELECT $1,\n$2;", &[Some("it's"), None])),
+            vec![vec![one_row()]],
+        ),
+        (
+            Sending::Message(sql("BEGIN; SELECT 1;")),
+            vec![vec![tag("BEGIN"), one_row()]],
+        ),
+        (
+            Sending::Prepare {
+                name: name(),
+                sql: sql("SELECT $1"),
+            },
+            vec![vec![Answer::Prepared]],
+        ),
+        (
+            Sending::Execute {
+                name: name(),
+                params: vec![Some("1".to_owned())],
+            },
+            vec![vec![one_row()]],
+        ),
+        (
+            Sending::Pipeline(vec![
+                bound("SELECT $1", &[Some("1")]),
+                bound("BEGIN", &[]),
+                bound("COMMIT", &[]),
+            ]),
+            vec![vec![one_row()], vec![tag("BEGIN")], vec![Answer::Skipped]],
+        ),
+        (
+            copy(Some(sql("COPY t FROM STDIN")), "1\n", true),
+            vec![vec![Answer::CopyIn]],
+        ),
+        (copy(None, "2\n", false), vec![vec![tag("COPY 2")]]),
+        // It fails before it asks for its data.
+        (
+            copy(Some(sql("COPY nowhere FROM STDIN")), "1\n", false),
+            vec![vec![tag("(an error)")]],
+        ),
+        (
+            Sending::Statements(sql("COMMIT;")),
+            vec![vec![Answer::ReplyLost]],
+        ),
+    ];
+    let events = steps
+        .into_iter()
+        .enumerate()
+        .flat_map(|(step, (sending, answers))| {
+            let sent = EventKind::Sent {
+                session: A,
+                sending,
+            };
+            let answered = answers.into_iter().map(|answers| answered(A, &answers));
+            std::iter::once(sent)
+                .chain(answered)
+                .map(move |kind| (step, kind))
+        });
+    let table = " n \n---\n 1\n(1 row)\n";
+    assert_eq!(
+        transcript(events.collect()).text().as_str(),
+        format!(
+            "A> SELECT $1,\n   $2;\n-- $1 = 'it''s'\n-- $2 = NULL\n{table}\n\
+             A> BEGIN; SELECT 1;\n-- sent as one message\nBEGIN\n{table}\n\
+             A> SELECT $1\n-- prepared as claim\n\n\
+             -- A executes claim\n-- $1 = '1'\n{table}\n\
+             A> SELECT $1\n-- $1 = '1'\nA> BEGIN\nA> COMMIT\n-- sent as one pipeline\n\
+             {table}\nBEGIN\n-- not run: the pipeline is aborted\n\n\
+             A> COPY t FROM STDIN\n>> 1\n-- the stream stays open\n\n\
+             -- A goes on with its stream\n>> 2\n>> \\.\nCOPY 2\n\n\
+             A> COPY nowhere FROM STDIN\n(an error)\n\n\
+             A> COMMIT;\n-- the connection of A is lost before an answer\n"
+        )
+    );
 }

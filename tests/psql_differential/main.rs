@@ -9,10 +9,12 @@ mod lockstep_side;
 mod psql_side;
 mod random;
 mod statements;
+mod steps;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use lockstep::scenario::Sending;
 use lockstep::transcript::{Answer, Column, ResultSet, psql};
 
 use lockstep_side::Session;
@@ -48,6 +50,54 @@ async fn every_statement_prints_what_psql_prints() {
 async fn random_statements_print_what_psql_prints() {
     let server = Server::start().await;
     let report = differences(&server, "random", &random::entries()).await;
+    assert!(
+        report.is_empty(),
+        "psql (-) and Lockstep (+) differ{report}"
+    );
+}
+
+#[tokio::test]
+async fn every_step_prints_what_psql_prints() {
+    let server = Server::start().await;
+    let mut theirs = Vec::new();
+    for scenario in steps::scenarios() {
+        let sendings = steps::sendings(&scenario);
+        let database = fresh_database(&server, "psql_steps").await;
+        let setup = scenario.setup.as_ref().map_or("", |setup| &setup.text);
+        psql_side::run(&server, &database, setup);
+        let input: String = sendings
+            .iter()
+            .enumerate()
+            .map(|(number, one)| {
+                format!("{}\n\\echo {}", steps::psql_input(one), Entry::mark(number))
+            })
+            .collect();
+        let mut text = mask_pids(&psql_side::run(&server, &database, &input));
+        let texts: Vec<String> = (0..sendings.len())
+            .map(|number| take(&mut text, &Entry::mark(number)).expect("a mark after each step"))
+            .collect();
+        assert_eq!(text, "", "text after the last step");
+        theirs.push((scenario, texts));
+    }
+    let server = server.into_running();
+    let mut report = String::new();
+    for (scenario, theirs) in theirs {
+        let ours = steps::replayed(&scenario, &server).await;
+        let sendings = steps::sendings(&scenario);
+        for ((sending, expected), found) in sendings.iter().zip(&theirs).zip(&ours) {
+            // psql prints the command tag of a statement that was parsed: there is none.
+            let is_parsed = matches!(sending, Sending::Prepare { .. }) && expected == "\n";
+            let expected = if is_parsed { "" } else { expected };
+            let found = mask_pids(found);
+            if expected != found {
+                let diff = similar::TextDiff::from_lines(visible(expected), visible(&found))
+                    .unified_diff()
+                    .to_string();
+                write!(report, "\n\n{}\n{diff}", steps::psql_input(sending))
+                    .expect("writing to a string does not fail");
+            }
+        }
+    }
     assert!(
         report.is_empty(),
         "psql (-) and Lockstep (+) differ{report}"

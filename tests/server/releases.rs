@@ -69,6 +69,12 @@ async fn look_at(server: &Server) {
             "SELECT string_agg(name, ', ') IS NULL FROM pg_file_settings WHERE NOT applied",
             "true",
         ),
+        // Proving that one knows a password costs no more than it must.
+        (
+            "SELECT bool_and(rolpassword LIKE 'SCRAM-SHA-256$1:%') FROM pg_authid
+             WHERE rolcanlogin",
+            "true",
+        ),
         ("current_setting('autovacuum')", "off"),
         ("current_setting('jit')", "off"),
         ("current_setting('fsync')", "off"),

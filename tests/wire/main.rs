@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod backend;
+mod extended;
 mod scram;
 
 use std::time::Duration;

@@ -133,7 +133,7 @@ fn shown(
         && (result.output.contains("permission denied")
             || result.output.contains("must be superuser"));
     result.verdict = match end.played.trouble {
-        Some(Trouble::Server(what)) => SpecVerdict::Error(what),
+        Some(Trouble::Server(what) | Trouble::Unfit(what)) => SpecVerdict::Error(what),
         // What a spec with a mistake prints is expected of some.
         Some(Trouble::Invalid(diagnostic)) => SpecVerdict::Invalid(Box::new(diagnostic)),
         None => compared(spec, &result.output, options)

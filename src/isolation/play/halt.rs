@@ -5,8 +5,8 @@ use crate::wire::{Closing, SendError};
 /// Why a spec is not played to its end.
 #[derive(Debug)]
 pub(super) enum Halt {
-    /// A set-up failed.
-    Setup(Part),
+    /// A set-up failed; the character of its SQL where that is, counted from 1.
+    Setup(Part, Option<u32>),
     /// Something takes too long.
     TimeLimit(Part),
     /// Something waits for what can never happen.

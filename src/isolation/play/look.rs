@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::halt::Halt;
 use super::player::{Player, arrival};
-use crate::runner::{SeenBlocker, Sighting, Standing, standings};
-use crate::scenario::{Blocker, SessionIndex};
+use crate::runner::{
+    BUFFER_PIN, Backend, Known, SYNC_REP, SeenBlocker, Sighting, Standing, standings,
+};
+use crate::scenario::SessionIndex;
 
 /// How long a session may be blocked by one that runs before it is taken to wait. That cannot be
 /// proven: isolationtester says so when it looks, after 10 ms; on a busy machine that is too soon.
@@ -25,7 +27,7 @@ pub(super) enum View {
 impl Player<'_> {
     /// Looks whether a session waits, as isolationtester would see it: blocked by another session.
     pub(super) async fn look_at(&mut self, session: usize, since: Instant) -> Result<View, Halt> {
-        let session = SessionIndex(session);
+        let session = Backend::Of(SessionIndex(session));
         if let Some(Standing::Waiting { .. }) = self.standings.get(&session) {
             return self.unless_signalled().await;
         }
@@ -39,7 +41,7 @@ impl Player<'_> {
         self.learn(&seen);
         let is_blocked = seen
             .iter()
-            .any(|sighting| sighting.session == session && !sighting.blockers.is_empty());
+            .any(|sighting| sighting.backend == session && !sighting.blockers.is_empty());
         match self.standings.get(&session) {
             Some(Standing::Waiting { .. }) => self.unless_signalled().await,
             Some(Standing::Deadlocked) if was_circle => Ok(View::Waits),
@@ -89,11 +91,13 @@ impl Player<'_> {
 
     /// Asks about everybody in flight; nothing if an answer overtakes the question.
     pub(super) async fn look(&mut self) -> Result<Option<Vec<Sighting>>, Halt> {
-        let in_flight = self.in_flight();
+        let in_flight: Vec<Backend> = self.in_flight().into_iter().map(Backend::Of).collect();
         let seen = tokio::select! {
             biased;
             () = arrival(&mut self.lines) => None,
-            seen = self.observer.look(&self.cast, &in_flight) => Some(seen.map_err(Halt::Observer)?),
+            look = self.observer.look(&self.cast, &in_flight, |_, event| is_no_lock(event)) => {
+                Some(look.map_err(Halt::Observer)?.seen)
+            }
         };
         if seen.is_none() {
             self.something_happens();
@@ -102,7 +106,13 @@ impl Player<'_> {
     }
 
     fn learn(&mut self, seen: &[Sighting]) {
-        self.standings = standings(seen, &self.proven);
+        self.standings = standings(
+            seen,
+            &Known {
+                waiting: self.proven.clone(),
+                left_alone: Vec::new(),
+            },
+        );
         let waiting = self
             .standings
             .iter()
@@ -130,10 +140,15 @@ impl Player<'_> {
     }
 }
 
+/// Whether a wait event is a wait for something that the server names nobody for.
+pub(super) fn is_no_lock(event: &str) -> bool {
+    [SYNC_REP, BUFFER_PIN].contains(&event)
+}
+
 /// What isolationtester sees of a sighting: blockers that are sessions of the spec.
 fn by_sessions(mut sighting: Sighting, sessions: usize) -> Sighting {
     sighting.blockers.retain(|blocker| {
-        matches!(blocker, SeenBlocker::Known(Blocker::Session(SessionIndex(at))) if *at < sessions)
+        matches!(blocker, SeenBlocker::Backend(Backend::Of(SessionIndex(at))) if *at < sessions)
     });
     sighting
 }

@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use super::halt::{Halt, Part};
 use super::line::Line;
+use super::look::is_no_lock;
 use super::player::Player;
 use super::schedule::begins_only;
 use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
-use crate::runner::{Cast, Observer, SeenBlocker, Trouble, names_a_signal, names_a_timeout, tell};
-use crate::scenario::{Blocker, Diagnostic, SessionIndex, Span};
+use crate::runner::{
+    Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
+    names_a_timeout, tell,
+};
+use crate::scenario::{Diagnostic, SessionIndex, Span, Spanned, token_at};
 use crate::server::Endpoint;
 use crate::wire::{self, Startup};
 
@@ -219,9 +223,11 @@ impl Player<'_> {
 
     /// Says why a spec was not played to its end, and who waits for whom.
     async fn tell(&self, halt: Halt) -> Trouble {
+        let mut at = None;
         let (part, message, help) = match halt {
             Halt::Observer(error) => return Trouble::Server(tell(&error)),
-            Halt::Setup(part) => {
+            Halt::Setup(part, position) => {
+                at = position;
                 let said = self.output.lines().rfind(|line| line.contains("failed: "));
                 let said = said.unwrap_or_default().to_owned();
                 (part, said, None)
@@ -260,8 +266,13 @@ impl Player<'_> {
                 None => (self.spec.sessions[session].name.span, String::new()),
             },
             part => {
-                let sql = self.sql_of(part);
-                (first_line(&self.spec.source.text, sql.span), String::new())
+                let text = &self.spec.source.text;
+                let block = self.sql_of(part);
+                let place = match at {
+                    Some(position) => token_in(text, block, position),
+                    None => first_line(text, block.span),
+                };
+                (place, String::new())
             }
         };
         Trouble::Invalid(self.diagnostic(span, &message, &label, help))
@@ -290,34 +301,35 @@ impl Player<'_> {
     /// Whom everybody in flight waits for: `s2 (step w2) waits for s1, which is idle`.
     async fn waits(&self) -> String {
         let in_flight = self.in_flight();
-        let Ok(seen) = self.observer.look(&self.cast, &in_flight).await else {
+        let backends: Vec<Backend> = in_flight.iter().copied().map(Backend::Of).collect();
+        let is_wait = |_, event: &str| is_no_lock(event);
+        let Ok(look) = self.observer.look(&self.cast, &backends, is_wait).await else {
             return "the server does not say who waits for whom".to_owned();
         };
         let mut told = Vec::new();
-        for sighting in seen {
+        for sighting in look.seen {
             let whom: Vec<String> = sighting
                 .blockers
                 .iter()
                 .map(|blocker| match blocker {
-                    SeenBlocker::Known(Blocker::Session(session)) => {
+                    SeenBlocker::Backend(Backend::Of(session)) => {
                         let is_idle = !in_flight.contains(session);
                         let idle = if is_idle { ", which is idle" } else { "" };
                         format!("{}{idle}", self.name(session.0))
                     }
-                    SeenBlocker::Known(Blocker::PreparedTransaction) => {
-                        "a prepared transaction".to_owned()
-                    }
-                    SeenBlocker::Known(Blocker::WaitEvent(event)) => event.clone(),
-                    SeenBlocker::Known(Blocker::LostConnection(session)) => {
+                    SeenBlocker::Backend(Backend::Lost(session, _)) => {
                         format!("the lost connection of {}", self.name(session.0))
                     }
+                    SeenBlocker::PreparedTransaction => "a prepared transaction".to_owned(),
+                    SeenBlocker::Event(event) => event.clone(),
+                    SeenBlocker::Truncation(_) => VACUUM_TRUNCATE.to_owned(),
                     SeenBlocker::Stranger(pid) => format!("a backend of somebody else (pid {pid})"),
                 })
                 .collect();
             if whom.is_empty() {
                 continue;
             }
-            let at = sighting.session.0;
+            let at = sighting.backend.session().0;
             let step = self.current.get(at).and_then(Option::as_ref);
             let step = step.map_or_else(String::new, |current| {
                 format!(" (step {})", self.spec.step(current.step).name.value)
@@ -329,6 +341,25 @@ impl Player<'_> {
             ));
         }
         told.join("; ")
+    }
+}
+
+/// The token of a block of SQL that begins at a character, counted from 1.
+fn token_in(text: &str, block: &Spanned<String>, position: u32) -> Span {
+    let sql = &block.value;
+    let before = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
+    let Some((at, _)) = sql.char_indices().nth(before) else {
+        return first_line(text, block.span);
+    };
+    let token = token_at(sql, at);
+    // Nothing but blanks and the brace stands before the SQL.
+    let Some(start) = text[block.span.start..block.span.end].find(sql.as_str()) else {
+        return first_line(text, block.span);
+    };
+    let start = block.span.start + start;
+    Span {
+        start: start + token.start,
+        end: start + token.end,
     }
 }
 

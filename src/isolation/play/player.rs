@@ -11,7 +11,7 @@ use super::line::Line;
 use super::play::Figures;
 use crate::isolation::print::{error_line, table};
 use crate::isolation::spec::{Spec, SpecStep};
-use crate::runner::{Cast, Observer, Standing, pause_for};
+use crate::runner::{Backend, Cast, Observer, Standing, pause_for};
 use crate::scenario::{SessionIndex, Spanned};
 use crate::schedule::{Marker, Progress, StepPlace};
 use crate::transcript::{Answer, psql};
@@ -51,9 +51,9 @@ pub(super) struct Player<'a> {
     /// Whether a notice was told since this was last reset.
     pub has_new_notice: bool,
     /// What the latest look proved; empty once anything has happened since.
-    pub standings: BTreeMap<SessionIndex, Standing>,
+    pub standings: BTreeMap<Backend, Standing>,
     /// Who was proven to wait while nothing happened since.
-    pub proven: BTreeSet<SessionIndex>,
+    pub proven: BTreeSet<Backend>,
     /// Whether a backend may have been signalled that has not heeded it.
     pub is_signalled: bool,
     /// Whether any step may signal a backend, as functions of the set-ups do.
@@ -229,7 +229,7 @@ impl Player<'_> {
         self.take_in(session).await?;
         for notification in std::mem::take(&mut self.lines[session].notifications) {
             let pid = notification.pid;
-            let sender = match self.cast.session(pid) {
+            let sender = match self.cast.backend(pid).map(Backend::session) {
                 Some(SessionIndex(at)) if at < self.control() => {
                     self.spec.sessions[at].name.value.clone()
                 }

@@ -12,12 +12,20 @@ use crate::schedule::{Marker, Schedule, ScheduledStep};
 use crate::transcript::{Answer, psql};
 use crate::wire::Incoming;
 
+/// An error of a message that is no step.
+struct Failure {
+    /// As libpq tells it.
+    text: String,
+    /// The character of the SQL where it is, counted from 1.
+    position: Option<u32>,
+}
+
 /// How a message that is no step ended.
 enum Ended {
     /// It has done its work.
     Done,
-    /// With an error, as libpq tells it.
-    Failed(String),
+    /// With an error.
+    Failed(Failure),
 }
 
 impl Player<'_> {
@@ -136,8 +144,8 @@ impl Player<'_> {
             self.send(at, part, teardown).await?;
             if let Ended::Failed(error) = self.collect(at, part).await? {
                 let name = &session.name.value;
-                self.output
-                    .push_str(&format!("teardown of session {name} failed: {error}"));
+                let text = format!("teardown of session {name} failed: {}", error.text);
+                self.output.push_str(&text);
             }
         }
         if let Some(teardown) = &spec.teardown {
@@ -149,7 +157,8 @@ impl Player<'_> {
         if spec.teardown.is_some()
             && let Ended::Failed(error) = self.collect(self.control(), Part::Teardown).await?
         {
-            self.output.push_str(&format!("teardown failed: {error}"));
+            let text = format!("teardown failed: {}", error.text);
+            self.output.push_str(&text);
         }
         Ok(())
     }
@@ -165,8 +174,8 @@ impl Player<'_> {
             Ended::Done => Ok(()),
             Ended::Failed(error) => {
                 self.output.push_str(what);
-                self.output.push_str(error);
-                Err(Halt::Setup(part))
+                self.output.push_str(&error.text);
+                Err(Halt::Setup(part, error.position))
             }
         }
     }
@@ -179,14 +188,20 @@ impl Player<'_> {
         let mut pause = FIRST_LOOK;
         let began = Instant::now();
         if !self.lines[line].is_open() && !self.lines[line].in_flight() {
-            return Ok(Ended::Failed("no connection to the server\n".to_owned()));
+            return Ok(Ended::Failed(Failure {
+                text: "no connection to the server\n".to_owned(),
+                position: None,
+            }));
         }
         loop {
             while let Some(incoming) = self.lines[line].take() {
                 match incoming {
                     Incoming::Answer(Answer::Rows(rows)) => last = Some(rows),
                     Incoming::Answer(Answer::Error(message)) => {
-                        error = Some(psql::render(&sql, &[Answer::Error(message)]));
+                        error = Some(Failure {
+                            position: message.position,
+                            text: psql::render(&sql, &[Answer::Error(message)]),
+                        });
                     }
                     Incoming::Answer(Answer::Notice(notice)) => {
                         let text = psql::render(&sql, &[Answer::Notice(notice)]);
@@ -205,7 +220,10 @@ impl Player<'_> {
                         return Ok(Ended::Done);
                     }
                     Incoming::Closed(closing) => {
-                        let error = error.unwrap_or_else(|| format!("{closing}\n"));
+                        let error = error.unwrap_or_else(|| Failure {
+                            text: format!("{closing}\n"),
+                            position: None,
+                        });
                         return Ok(Ended::Failed(error));
                     }
                 }

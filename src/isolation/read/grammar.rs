@@ -2,7 +2,7 @@
 
 use super::super::spec::{SpecSession, SpecStep};
 use super::token::{Keyword, Token, TokenKind};
-use crate::scenario::{Mistake, Mistakes, Span, Spanned, suggestion};
+use crate::scenario::{Mistake, Mistakes, Span, Spanned, closest};
 
 /// What stands in a spec.
 #[derive(Debug, Default)]
@@ -45,13 +45,19 @@ pub(super) fn parse(tokens: &[Token], length: usize, mistakes: &mut Mistakes) ->
     };
     let mut parsed = Parsed::default();
     while let Some(token) = parser.next() {
-        match &token.kind {
-            TokenKind::Keyword(Keyword::Setup) => parser.setup(token.span, &mut parsed),
-            TokenKind::Keyword(Keyword::Teardown) => parser.teardown(token.span, &mut parsed),
-            TokenKind::Keyword(Keyword::Session) => parser.session(token.span, &mut parsed),
-            TokenKind::Keyword(Keyword::Step) => parser.step(token.span, &mut parsed),
-            TokenKind::Keyword(Keyword::Permutation) => parser.permutation(token.span, &mut parsed),
-            _ => parser.stray(token),
+        let keyword = match &token.kind {
+            TokenKind::Keyword(keyword) => Some(*keyword),
+            // Most likely the rest is right, and would otherwise make no sense.
+            TokenKind::Name(name) => parser.misspelt(name, token.span),
+            _ => None,
+        };
+        match keyword {
+            Some(Keyword::Setup) => parser.setup(token.span, &mut parsed),
+            Some(Keyword::Teardown) => parser.teardown(token.span, &mut parsed),
+            Some(Keyword::Session) => parser.session(token.span, &mut parsed),
+            Some(Keyword::Step) => parser.step(token.span, &mut parsed),
+            Some(Keyword::Permutation) => parser.permutation(token.span, &mut parsed),
+            Some(Keyword::Notices) | None => parser.stray(token),
         }
     }
     parsed
@@ -178,7 +184,7 @@ impl<'a> Parser<'a> {
         let name = self.name(span, "step");
         let sql = self.sql(span, "step");
         if !parsed.permutations.is_empty() {
-            return self.after_permutations(span, "a step");
+            self.after_permutations(span, "a step");
         }
         let Some(session) = parsed.sessions.last_mut() else {
             self.report(
@@ -198,7 +204,6 @@ impl<'a> Parser<'a> {
                     .label("too late")
                     .help("write the tear-down behind the last step"),
             );
-            return;
         }
         let Some(name) = name else { return };
         // So that its name is known, even if there is nothing to run.
@@ -324,6 +329,13 @@ impl<'a> Parser<'a> {
 
     /// The block of SQL that a word asks for.
     fn sql(&mut self, span: Span, word: &str) -> Option<Spanned<String>> {
+        while let Some(token) = self.tokens.get(self.at)
+            && matches!(token.kind, TokenKind::Stray(_))
+        {
+            self.at += 1;
+            let mistake = self.stray_characters(token);
+            self.report(mistake);
+        }
         if let Some(TokenKind::Sql(sql)) = self.peek() {
             let span = self.here();
             self.at += 1;
@@ -353,7 +365,7 @@ impl<'a> Parser<'a> {
                     span: here,
                 })
             }
-            Some(TokenKind::Keyword(keyword)) if self.names_something() => {
+            Some(TokenKind::Keyword(keyword)) if self.is_name_of(word) => {
                 self.at += 1;
                 let keyword = keyword.as_str();
                 self.report(
@@ -374,11 +386,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a keyword stands where a name is meant: with what follows names, not keywords.
-    fn names_something(&self) -> bool {
+    /// Whether the keyword that comes next stands where the name of something is meant.
+    fn is_name_of(&self, word: &str) -> bool {
         let behind = self.tokens.get(self.at + 1).map(|token| &token.kind);
         match self.peek() {
-            Some(TokenKind::Keyword(Keyword::Setup | Keyword::Teardown)) => {
+            Some(TokenKind::Keyword(Keyword::Setup | Keyword::Teardown)) if word == "session" => {
                 // `session setup { … }` has lost its name, not quoted it badly.
                 matches!(behind, Some(TokenKind::Keyword(_)))
             }
@@ -389,16 +401,10 @@ impl<'a> Parser<'a> {
     /// Something that begins nothing; what goes with it is passed over.
     fn stray(&mut self, token: &Token) {
         let mistake = match &token.kind {
-            TokenKind::Name(name) => {
-                let words = Keyword::ALL
-                    .into_iter()
-                    .filter(|keyword| *keyword != Keyword::Notices)
-                    .map(Keyword::as_str);
-                let help = suggestion(self.mistakes, name, words, "here may stand");
-                Mistake::new(token.span, format!("`{name}` begins nothing"))
-                    .label("unknown word")
-                    .maybe_help(help)
-            }
+            TokenKind::Name(name) => Mistake::new(token.span, format!("`{name}` begins nothing"))
+                .label("unknown word")
+                .help("here may stand `setup`, `teardown`, `session`, `step` or `permutation`"),
+            TokenKind::Stray(_) => self.stray_characters(token),
             TokenKind::Sql(_) => {
                 let brace = Span {
                     start: token.span.start,
@@ -426,6 +432,44 @@ impl<'a> Parser<'a> {
         {
             self.at += 1;
         }
+    }
+
+    /// The keyword that a word was probably meant to be.
+    fn misspelt(&mut self, name: &str, span: Span) -> Option<Keyword> {
+        let words = Keyword::ALL
+            .into_iter()
+            .filter(|keyword| *keyword != Keyword::Notices);
+        let meant = closest(self.mistakes, name, words.clone().map(Keyword::as_str))?;
+        self.report(
+            Mistake::new(span, format!("`{name}` begins nothing"))
+                .label("unknown word")
+                .help(format!("did you mean `{meant}`?")),
+        );
+        words.into_iter().find(|keyword| keyword.as_str() == meant)
+    }
+
+    fn stray_characters(&self, token: &Token) -> Mistake {
+        let TokenKind::Stray(text) = &token.kind else {
+            return Mistake::new(token.span, "this begins nothing");
+        };
+        let is_after_sql = self
+            .at
+            .checked_sub(2)
+            .is_some_and(|before| matches!(self.tokens[before].kind, TokenKind::Sql(_)));
+        let help = match text.as_bytes().first() {
+            Some(b'\'' | b'}' | b']' | b'"') if is_after_sql => Some(
+                "the first `}` ends a block of SQL, also within a quoted string: write the SQL \
+                 without it, an array as `ARRAY[1, 2]`"
+                    .to_owned(),
+            ),
+            Some(b';') if is_after_sql => Some("leave it out".to_owned()),
+            Some(b'-' | b'/') => Some("a comment outside of SQL begins with `#`".to_owned()),
+            _ => None,
+        };
+        let message = format!("`{text}` means nothing outside of a block of SQL");
+        Mistake::new(token.span, message)
+            .label("unexpected")
+            .maybe_help(help)
     }
 
     fn after_permutations(&mut self, span: Span, what: &str) {

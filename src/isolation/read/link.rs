@@ -50,7 +50,8 @@ fn steps<'a>(parsed: &'a Parsed, mistakes: &mut Mistakes) -> Steps<'a> {
     }
     let mut steps = Steps::new();
     for (session_at, session) in parsed.sessions.iter().enumerate() {
-        if session.steps.is_empty() {
+        // One without a name has been told already.
+        if session.steps.is_empty() && !session.name.value.is_empty() {
             let message = format!("session `{}` has no step", session.name.value);
             mistakes.report(Mistake::new(session.name.span, message).label("does nothing"));
         }

@@ -22,6 +22,8 @@ pub(super) enum TokenKind {
     Sql(String),
     /// `*`, `(`, `)` or `,`.
     Mark(char),
+    /// Characters that begin nothing.
+    Stray(String),
 }
 
 /// The words that structure a spec. As names they must be quoted.
@@ -154,8 +156,7 @@ pub(super) fn tokens(text: &str, mistakes: &mut Mistakes) -> Vec<Token> {
             }
             _ => {
                 at = while_(at, |byte| !begins_token(byte));
-                stray(text, Span { start, end: at }, &tokens, mistakes);
-                continue;
+                TokenKind::Stray(text[start..at].to_owned())
             }
         };
         tokens.push(Token {
@@ -164,29 +165,6 @@ pub(super) fn tokens(text: &str, mistakes: &mut Mistakes) -> Vec<Token> {
         });
     }
     tokens
-}
-
-/// Tells of characters that begin nothing.
-fn stray(text: &str, span: Span, tokens: &[Token], mistakes: &mut Mistakes) {
-    let characters = &text[span.start..span.end];
-    let after_sql = tokens
-        .last()
-        .is_some_and(|token| matches!(token.kind, TokenKind::Sql(_)));
-    let help = match characters.as_bytes().first() {
-        Some(b'\'' | b'}' | b';' | b']') if after_sql => Some(
-            "the first `}` ends a block of SQL, also within a quoted string: write the SQL \
-             without it, an array as `ARRAY[1, 2]`"
-                .to_owned(),
-        ),
-        Some(b'-' | b'/') => Some("a comment outside of SQL begins with `#`".to_owned()),
-        _ => None,
-    };
-    let message = format!("`{characters}` means nothing outside of a block of SQL");
-    mistakes.report(
-        Mistake::new(span, message)
-            .label("unexpected")
-            .maybe_help(help),
-    );
 }
 
 /// The name in quotes and the end behind it; or where the line ends that it should end on.

@@ -3,7 +3,9 @@
 use super::observed::{Answered, Why};
 use super::unmet::Subject;
 use super::{glob, place};
-use crate::scenario::{Diagnostic, ExpectedError, SourceFile, Span, SqlText, Statement, split};
+use crate::scenario::{
+    Diagnostic, ExpectedError, SourceFile, Span, SqlText, Statement, Step, split,
+};
 use crate::transcript::ServerMessage;
 
 /// An error of the server that nothing in the scenario expects, at the place in the file where the
@@ -119,6 +121,17 @@ pub(super) fn expected(subject: &Subject<'_>, expected: &ExpectedError) -> Optio
     );
     diagnostic.help = help;
     Some(diagnostic)
+}
+
+/// Whether a step expects an error, on any release and as any of its outcomes.
+pub(crate) fn expects(step: &Step, error: &ServerMessage) -> bool {
+    let outcomes = step.expect.iter().flat_map(|expected| &expected.outcomes);
+    let mut errors = outcomes.filter_map(|outcome| outcome.error.as_ref());
+    errors.any(|expected| {
+        let (code, message) = (expected.code.as_ref(), expected.message.as_ref());
+        code.is_none_or(|code| code.eq_ignore_ascii_case(&error.code))
+            && message.is_none_or(|pattern| glob::matches(pattern, &error.message))
+    })
 }
 
 fn describe(expected: &ExpectedError) -> String {

@@ -14,6 +14,7 @@ mod waits;
 #[cfg(test)]
 mod fixture;
 
+pub(crate) use error::expects;
 pub use error::server_error;
 pub use observed::{Answered, Observed};
 pub use outcomes::{allowed_in, chosen_in};

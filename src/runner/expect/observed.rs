@@ -95,6 +95,7 @@ impl<'a> Observed<'a> {
                 | EventKind::Advanced { .. }
                 | EventKind::Slept(_)
                 | EventKind::Disconnected(_)
+                | EventKind::Lingers { .. }
                 | EventKind::Connected(_)
                 | EventKind::CancelRequested(_)
                 | EventKind::Terminated(_)

@@ -103,6 +103,16 @@ impl Message {
         one.into_iter().collect()
     }
 
+    /// The SQL of all its statements.
+    pub(super) fn sql(&self) -> String {
+        let texts: Vec<&str> = self
+            .statements
+            .iter()
+            .map(|(_, statement)| statement.text.as_str())
+            .collect();
+        texts.join(";")
+    }
+
     fn pipeline(list: &[Bound]) -> Option<Self> {
         let (statements, params): (Vec<_>, Vec<_>) = list
             .iter()

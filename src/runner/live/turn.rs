@@ -90,21 +90,29 @@ impl Turn {
         }
     }
 
+    /// Drops what came for the message in flight.
+    pub(super) fn forget_answers(&mut self) {
+        self.answers = vec![Vec::new()];
+    }
+
     /// The message in flight is over: the server is ready again.
     pub(super) fn end_message(&mut self) {
         let Some(message) = self.messages.pop_front() else {
             return;
         };
-        let mut all = std::mem::take(&mut self.answers).into_iter();
+        let mut all = std::mem::take(&mut self.answers);
         self.answers = vec![Vec::new()];
-        for (part, statement) in message.statements {
-            let answers = all.next().unwrap_or_else(|| vec![Answer::Skipped]);
-            self.ended.push(Answered {
-                part,
-                statement,
-                answers,
-            });
+        all.resize(message.statements.len(), vec![Answer::Skipped]);
+        // No notification is about one of the statements; psql shows them behind all.
+        let mut notifications = Vec::new();
+        for answers in &mut all {
+            notifications
+                .extend(answers.extract_if(.., |answer| matches!(answer, Answer::Notification(_))));
         }
+        if let Some(last) = all.last_mut() {
+            last.append(&mut notifications);
+        }
+        self.end_statements(message, all);
     }
 
     /// The connection is over, in this way, and with it the turn.
@@ -120,13 +128,17 @@ impl Turn {
             answers.push(how);
         }
         let all = std::mem::take(&mut self.answers);
-        for ((part, statement), answers) in message.statements.into_iter().zip(all) {
-            self.ended.push(Answered {
+        self.end_statements(message, all);
+    }
+
+    fn end_statements(&mut self, message: Message, all: Vec<Vec<Answer>>) {
+        let statements = message.statements.into_iter().zip(all);
+        self.ended
+            .extend(statements.map(|((part, statement), answers)| Answered {
                 part,
                 statement,
                 answers,
-            });
-        }
+            }));
     }
 }
 

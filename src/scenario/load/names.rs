@@ -10,7 +10,7 @@ const SHORTEST_BEGINNING: usize = 3;
 const MOST_COMPARED: usize = 200;
 
 /// The one name out of `known` that `written` was probably meant to be.
-pub(super) fn closest<'a>(
+pub(crate) fn closest<'a>(
     mistakes: &Mistakes,
     written: &str,
     known: impl IntoIterator<Item = &'a str>,

@@ -356,7 +356,6 @@ impl Server {
         }
         roles::set_passwords(
             client,
-            self.pin.release,
             &roles::make_scripted(),
             &self.endpoint.password,
             &self.scripted.password,

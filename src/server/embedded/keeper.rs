@@ -15,6 +15,7 @@ use super::account::Account;
 use super::environment::Environment;
 use super::error::ServerErrorKind;
 use super::lock::lock;
+use super::log;
 use super::sweep;
 use crate::scenario::Shutdown;
 
@@ -229,8 +230,7 @@ impl Keeper {
     pub(super) fn last_words(&self) -> String {
         let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
         let text = self.report.borrow().said.clone() + &String::from_utf8_lossy(&log);
-        let lines: Vec<_> = text.lines().collect();
-        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+        log::last_lines(&text, LAST_LINES)
     }
 
     /// Ends the server and waits until it and its folder are gone; blocks.

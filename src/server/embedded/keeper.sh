@@ -14,9 +14,10 @@ stopping=
 
 # Both signals: a server that has no handlers yet ignores QUIT, since shells start background
 # commands that way, and dies of TERM; a server that has them takes QUIT as immediate shutdown.
+# One that somebody has stopped (SIGSTOP) takes neither before it goes on.
 stop() {
     stopping=yes
-    [ -z "$child" ] || { kill -TERM "$child"; kill -QUIT "$child"; } 2>/dev/null
+    [ -z "$child" ] || { kill -TERM "$child"; kill -QUIT "$child"; kill -CONT "$child"; } 2>/dev/null
 }
 trap stop HUP INT TERM
 trap 'reader=; stop' USR1

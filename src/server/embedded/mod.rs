@@ -24,6 +24,8 @@ mod keeper;
 #[cfg(unix)]
 mod lock;
 #[cfg(unix)]
+mod log;
+#[cfg(unix)]
 mod programs;
 #[cfg(unix)]
 mod prune;

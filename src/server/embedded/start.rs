@@ -204,13 +204,10 @@ async fn start_server(
     };
     let endpoint = |user: &str, password| Endpoint::new(address.clone(), user, password);
     let initial = endpoint(SUPERUSER, template::PASSWORD.to_owned());
-    tokio::time::timeout(
-        LIMIT,
-        set_passwords(&initial, release, &superuser, &scripted),
-    )
-    .await
-    .map_err(|_| ServerErrorKind::Refused("it does not answer".to_owned()))?
-    .map_err(|error| ServerErrorKind::Refused(explain(&error)))?;
+    tokio::time::timeout(LIMIT, set_passwords(&initial, &superuser, &scripted))
+        .await
+        .map_err(|_| ServerErrorKind::Refused("it does not answer".to_owned()))?
+        .map_err(|error| ServerErrorKind::Refused(explain(&error)))?;
     Ok(Server {
         release,
         programs: programs.folder.clone(),
@@ -251,13 +248,12 @@ async fn keep(arguments: &[OsString], environment: &Environment) -> Result<Keepe
 /// use it before is because nobody else can enter the folder of the socket.
 async fn set_passwords(
     initial: &Endpoint,
-    release: Release,
     superuser: &str,
     scripted: &str,
 ) -> Result<(), tokio_postgres::Error> {
     let (client, connection) = initial.config("postgres").connect(NoTls).await?;
     let connection = tokio::spawn(connection);
-    roles::set_passwords(&client, release, "", superuser, scripted).await?;
+    roles::set_passwords(&client, "", superuser, scripted).await?;
     drop(client);
     match connection.await {
         Ok(ended) => ended,

@@ -22,6 +22,7 @@ use super::progress::{Progress, Reporter};
 use super::workshop::Workshop;
 use crate::server::Release;
 use crate::server::roles::{self, SUPERUSER};
+use crate::server::verifier::verifier;
 
 const SETTINGS: &str = concat!(
     include_str!("postgresql.conf"),
@@ -96,7 +97,7 @@ pub(super) async fn obtain(
         duty: Duty::Template,
         arguments: &arguments,
         account,
-        line: &roles_sql(release),
+        line: &roles_sql(),
         environment,
         limit: LIMIT,
     };
@@ -133,7 +134,7 @@ fn name(release: Release, programs: &Path) -> io::Result<String> {
     for part in [
         SETTINGS,
         ACCESS,
-        &roles_sql(release),
+        &roles_sql(),
         include_str!("template.sh"),
         &identity(programs)?,
     ] {
@@ -145,10 +146,10 @@ fn name(release: Release, programs: &Path) -> io::Result<String> {
 }
 
 /// Makes the role that scripted sessions have.
-fn roles_sql(release: Release) -> String {
+fn roles_sql() -> String {
     format!(
-        "{}ALTER ROLE {SUPERUSER} PASSWORD '{PASSWORD}'; {}",
-        roles::quick_scram(release),
+        "ALTER ROLE {SUPERUSER} PASSWORD '{}'; {}",
+        verifier(PASSWORD),
         roles::make_scripted()
     )
 }

@@ -6,6 +6,7 @@ use super::error::{ExternalError, ExternalErrorKind};
 use crate::server::Endpoint;
 use crate::server::database::identifier;
 use crate::server::randomness::secret;
+use crate::server::verifier::verifier;
 
 /// What Lockstep's role may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub(super) async fn make_role(
     scripted.user.clone_from(&name);
     scripted.password = secret();
     // What the server is told, and may log, is not the password.
-    let verifier = postgres_protocol::password::scram_sha_256(scripted.password.as_bytes());
+    let verifier = verifier(&scripted.password);
     client
         .batch_execute(&format!(
             "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION \

@@ -1,0 +1,153 @@
+//! Playing the steps of a case.
+
+use super::blocking::{BUFFER_PIN, SYNC_REP};
+use super::cast::Backend;
+use super::replay::{Halt, Replay};
+use super::settle::Settled;
+use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
+use crate::transcript::EventKind;
+
+impl Replay<'_> {
+    /// Plays a step that needs no more than the connections that there are.
+    pub(crate) async fn play_step(&mut self, at: usize, step: &Step) -> Result<(), Halt> {
+        match &step.action {
+            Action::Say(_) => Ok(()),
+            Action::WaitFor(session) => self.await_end(*session).await,
+            Action::WaitForClose(session) => self.await_close(*session).await,
+            Action::Send {
+                session,
+                sending,
+                reply,
+            } => {
+                self.await_end(*session).await?;
+                self.push(
+                    at,
+                    EventKind::Sent {
+                        session: *session,
+                        sending: sending.clone(),
+                    },
+                );
+                if *reply == Reply::Later {
+                    self.left_alone.insert(*session);
+                }
+                self.run(*session, Some(at), sending, *reply).await
+            }
+            Action::Check(sql) => {
+                self.push(
+                    at,
+                    EventKind::Checked {
+                        sql: sql.text.clone(),
+                    },
+                );
+                let outside = self.outside();
+                let sending = Sending::Statements(sql.clone());
+                self.run(outside, Some(at), &sending, Reply::Awaited)
+                    .await?;
+                self.await_end(outside).await
+            }
+            Action::Sleep(for_so_long) => {
+                self.push(at, EventKind::Slept(*for_so_long));
+                tokio::time::sleep(*for_so_long).await;
+                self.settle_and_report(None).await
+            }
+            Action::Disconnect(session) => self.disconnect(at, *session).await,
+            Action::Cancel(session) => self.cancel(at, *session).await,
+            Action::Terminate(session) => self.terminate(at, *session).await,
+            Action::Advance { by, to } => self.advance(at, *by, *to).await,
+            Action::Connect(_) | Action::Restart(_) => {
+                unreachable!("the stage plays what changes its connections")
+            }
+        }
+    }
+
+    /// Waits for whoever is in flight when there is no step left that could free them, and ends what
+    /// lost connections have left behind, so that it is in nobody's way.
+    pub(crate) async fn play_out(&mut self) -> Result<(), Halt> {
+        for session in self.everybody() {
+            self.await_end(session).await?;
+        }
+        let lost: Vec<Backend> = self.cast.lost().collect();
+        self.end_lost(&lost, self.deadline()).await
+    }
+
+    /// Has a session send something, until it is answered or proven to wait, and reports.
+    pub(crate) async fn run(
+        &mut self,
+        session: SessionIndex,
+        step: Option<usize>,
+        sending: &Sending,
+        reply: Reply,
+    ) -> Result<(), Halt> {
+        let was_connected = self.is_connected(session);
+        if let Some(live) = &mut self.live[session.0] {
+            live.begin(step, sending, reply)
+                .await
+                .map_err(|obstacle| Halt::Session(session, obstacle))?;
+        }
+        self.note_hang_up(session, was_connected);
+        self.settle_and_report(Some(session)).await
+    }
+
+    /// Waits until everybody has settled, and reports: of one session first.
+    pub(crate) async fn settle_and_report(
+        &mut self,
+        first: Option<SessionIndex>,
+    ) -> Result<(), Halt> {
+        let settled = self.settle(self.deadline()).await?;
+        self.report(first, settled);
+        Ok(())
+    }
+
+    /// Waits until a session is free: until what it waits for ends by itself. Answers that were kept
+    /// back are kept back no longer.
+    pub(crate) async fn await_end(&mut self, session: SessionIndex) -> Result<(), Halt> {
+        let deadline = self.deadline();
+        if self.left_alone.remove(&session) && !self.is_in_flight(session) {
+            self.report(None, Settled::new());
+        }
+        while self.is_in_flight(session) {
+            let settled = self.settle(deadline).await?;
+            let may_end = self.waits_may_end(&settled);
+            self.report(None, settled);
+            if !self.is_in_flight(session) {
+                break;
+            }
+            if !may_end {
+                return Err(Halt::Stuck(session));
+            }
+            tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
+                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one of the waits may end without a step that ends it: by one of the server's
+    /// timeouts, which somebody must have set by its name, by a session that is left alone, or
+    /// because it is for no lock.
+    fn waits_may_end(&self, settled: &Settled) -> bool {
+        let ends_by_itself = |blocker: &Blocker| matches!(blocker, Blocker::WaitEvent(event) if event != SYNC_REP && event != BUFFER_PIN);
+        let mut blockers = settled.iter().flat_map(|(_, blockers)| blockers);
+        let settings = self.scenario.sessions.iter().flat_map(|s| &s.settings);
+        !self.left_alone.is_empty()
+            || blockers.any(ends_by_itself)
+            || self
+                .scenario
+                .all_sql()
+                .any(|sql| names_a_timeout(&sql.text))
+            || settings
+                .map(|setting| setting.name.value.as_str())
+                .any(names_a_timeout)
+    }
+}
+
+/// Whether SQL sets one of the settings that may end a wait without a step that ends it.
+pub(crate) fn names_a_timeout(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("client_connection_check_interval")
+        || text
+            .match_indices("_timeout")
+            .any(|(at, _)| !text[..at].ends_with("deadlock"))
+}
