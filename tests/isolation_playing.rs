@@ -59,12 +59,10 @@ async fn play(
 fn rendered(trouble: Option<&Trouble>) -> String {
     match trouble {
         None => "none\n".to_owned(),
-        Some(Trouble::Server(what) | Trouble::Unfit(what)) => {
-            format!("the server failed: {what}\n")
-        }
         Some(Trouble::Invalid(diagnostic)) => {
             scenario::render(std::slice::from_ref(diagnostic), RenderStyle::plain())
         }
+        Some(other) => format!("{other:?}\n"),
     }
 }
 

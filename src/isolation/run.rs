@@ -7,10 +7,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
 use super::environment::{self, EnvironmentError};
-use super::play::{Figures, Place, Played, play};
 use super::shared::{Board, Claims};
 use super::spec::Spec;
-use crate::runner::{Observer, Trouble, tell};
+use super::play::{Figures, Place, Played, play};
+use crate::runner::{Backend, Cast, Observer, Trouble, tell};
+use crate::scenario::SessionIndex;
 use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
 
 /// Specs could not be run.
@@ -142,7 +143,7 @@ impl Shared {
         };
         let observer = match kept.take() {
             Some(observer) => observer,
-            None => match Observer::connect(&self.endpoint).await {
+            None => match observer(&self.endpoint).await {
                 Ok(observer) => observer,
                 Err(error) => return failed(tell(&error)),
             },
@@ -168,4 +169,17 @@ impl Shared {
         self.pool.give_back(database).await;
         played
     }
+}
+
+/// An observer that has looked once, at nobody: what the server has to read for its first look would
+/// make the first wait be known late.
+async fn observer(endpoint: &Endpoint) -> Result<Observer, tokio_postgres::Error> {
+    let observer = Observer::connect(endpoint).await?;
+    let nobody = SessionIndex(0);
+    let mut cast = Cast::of(1);
+    cast.enter(nobody, 0);
+    observer
+        .look(&cast, &[Backend::Of(nobody)], |_, _| false)
+        .await?;
+    Ok(observer)
 }

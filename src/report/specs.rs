@@ -145,14 +145,13 @@ impl<'a> SpecConsole<'a> {
                 .collect(),
             ..Figures::default()
         };
-        let mut text = format!(
-            "{} {} in {:.1} s: {}\n",
-            paint(self.palette.strong, "specs:"),
-            counts,
-            elapsed.as_secs_f64(),
-            done(&all),
-        );
-        if let Some(median) = all.median_wait() {
+        let word = paint(self.palette.strong, format_args!("{:>8}", "Summary"));
+        let elapsed = paint(self.palette.faint, time(elapsed));
+        let number = count(results.len(), "spec");
+        let mut text = format!("{word} {elapsed} {number}: {counts} ({})\n", done(&all));
+        if self.verbosity == Verbosity::Verbose
+            && let Some(median) = all.median_wait()
+        {
             let known = format!("a wait is known after {:.1} ms (median)", millis(median));
             let _ = writeln!(text, "{}", paint(self.palette.faint, known));
         }
@@ -232,16 +231,17 @@ const fn kind(verdict: &SpecVerdict) -> Kind {
 
 /// `3 schedules, 14 steps, 1 wait`
 fn done(figures: &Figures) -> String {
-    let count = |number: usize, what: &str| {
-        let s = if number == 1 { "" } else { "s" };
-        format!("{number} {what}{s}")
-    };
     [
         count(figures.schedules, "schedule"),
         count(figures.steps, "step"),
         count(figures.waits.len(), "wait"),
     ]
     .join(", ")
+}
+
+fn count(number: usize, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
 }
 
 fn millis(time: Duration) -> f64 {
