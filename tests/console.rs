@@ -126,6 +126,7 @@ fn transcript(tag: &str) -> Transcript {
                 part: 0,
                 statement: split(sql).unwrap().remove(0),
                 answers: vec![Answer::Command(tag.into())],
+                status: None,
             },
         ]
         .map(|kind| Event {
@@ -139,8 +140,8 @@ fn transcript(tag: &str) -> Transcript {
     events.extend(ran(2, "COMMIT;", tag));
     Transcript {
         sessions: vec!["A".into()],
-        backends: Vec::new(),
         events,
+        ..Transcript::default()
     }
 }
 

@@ -132,6 +132,29 @@ fn a_file_of_the_largest_size_is_answered_at_once() {
             many(&|_| "[true],".to_owned(), mib / 5)
         ),
         format!(
+            "title: T\nmatrix: {{ n: [1, 2] }}\nsessions: [A]\nsteps:\n- A: |\n  {}\n",
+            many(&|i| format!("${{n}} ${{m{i}}}\n  "), mib)
+        ),
+        format!(
+            "title: T\nmatrix: {{ n: [1, 2], m: [3, 4] }}\nsessions: [A]\nsteps:\n{}",
+            many(&|_| "- A: SELECT ${n};\n".to_owned(), mib / 20)
+        ),
+        format!(
+            "{head}{}",
+            many(
+                &|i| format!("- A: {{ execute: p{i}, params: [1] }}\n"),
+                mib / 2
+            )
+        ),
+        format!(
+            "title: T\nclock: \"2026-01-01 00:00:00+00\"\nsessions: [A]\nsteps:\n- A: SELECT {}\n",
+            many(&|_| "age(".to_owned(), mib)
+        ),
+        format!(
+            "title: T\nclock: \"2026-01-01 00:00:00+00\"\nsessions: [A]\nsteps:\n- A: DO $$ {} $$\n",
+            many(&|i| format!("$a{i}$ "), mib)
+        ),
+        format!(
             "big: &b {}\nall: [{}]\n",
             "x".repeat(mib / 2),
             many(&|_| "*b,".to_owned(), mib / 2 - 100)

@@ -38,6 +38,8 @@ pub(super) enum Command {
     Accept(AcceptOptions),
     /// Validate scenario files; needs no server.
     Check(CheckOptions),
+    /// Print the JSON Schema of what Lockstep writes.
+    Schema(SchemaOptions),
     /// List the pinned releases and what is at hand of them, fetch them, or make room.
     Servers(ServersOptions),
 }
@@ -136,11 +138,38 @@ pub(super) struct ShowOptions {
     /// The scenario file.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value_t, value_enum)]
+    pub format: ShowFormat,
     /// Only the case of that name, of a scenario with a matrix. [default: all of them]
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
     #[command(flatten)]
     pub server: ServerOptions,
+}
+
+/// How `show` prints a transcript.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShowFormat {
+    /// As psql would.
+    #[default]
+    Text,
+    /// As data, in one JSON document.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaOptions {
+    /// Of what.
+    #[arg(value_name = "OF", value_enum)]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaOf {
+    /// What `show --format json` prints.
+    Transcript,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod pins;
 mod proposals;
 mod releases;
 mod run;
+mod schema;
 mod select;
 mod server;
 mod servers;
@@ -61,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Show(options) => show::show(&options, &environment, output),
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
+        Command::Schema(options) => schema::schema(&options, output).code(),
         Command::Servers(options) => servers::servers(&options, &environment, output),
     };
     if code == ExitStatus::Passed.code() && Output::is_lost() {

@@ -2,15 +2,16 @@
 
 use std::slice;
 
-use super::args::ShowOptions;
+use super::args::{ShowFormat, ShowOptions};
 use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::select::load;
 use super::server::with_server;
-use crate::runner::{self, Trouble};
+use crate::runner::{self, Outcome, ReplayOptions, Trouble};
 use crate::scenario::Scenario;
 use crate::server::Server;
+use crate::transcript::json::{Subject, TranscriptDocument, TranscriptsDocument, TroubleDocument};
 
 /// Runs the command.
 pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Output) -> u8 {
@@ -31,35 +32,85 @@ pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Out
         }
     }
     with_server(&options.server, environment, output, async |server| {
-        let mut worst = ExitStatus::Passed;
-        for (position, scenario) in scenarios.iter().enumerate() {
-            if scenarios.len() > 1 {
-                let gap = if position > 0 { "\n" } else { "" };
-                output.print(&format!("{gap}-- case {}\n\n", scenario.case));
-            }
-            match print(scenario, options, server, output).await {
-                ExitStatus::Passed => {}
-                ExitStatus::Server => return ExitStatus::Server,
-                // The other cases may be right.
-                status => worst = status,
-            }
+        let limit = ReplayOptions::from(options.server.timeout);
+        match options.format {
+            ShowFormat::Text => show_text(&scenarios, limit, server, output).await,
+            ShowFormat::Json => show_json(&scenarios, limit.with_locks(), server, output).await,
         }
-        worst
     })
 }
 
-async fn print(
-    scenario: &Scenario,
-    options: &ShowOptions,
+async fn show_text(
+    scenarios: &[Scenario],
+    options: ReplayOptions,
     server: &Server,
     output: Output,
 ) -> ExitStatus {
-    let outcome = runner::replay(scenario, server, options.server.timeout).await;
-    output.print(outcome.transcript.text().as_str());
-    match outcome.trouble {
+    let mut worst = ExitStatus::Passed;
+    for (position, scenario) in scenarios.iter().enumerate() {
+        if scenarios.len() > 1 {
+            let gap = if position > 0 { "\n" } else { "" };
+            output.print(&format!("{gap}-- case {}\n\n", scenario.case));
+        }
+        let outcome = runner::replay(scenario, server, options).await;
+        output.print(outcome.transcript.text().as_str());
+        match tell(&outcome, output) {
+            ExitStatus::Passed => {}
+            ExitStatus::Server => return ExitStatus::Server,
+            // The other cases may be right.
+            status => worst = status,
+        }
+    }
+    worst
+}
+
+async fn show_json(
+    scenarios: &[Scenario],
+    options: ReplayOptions,
+    server: &Server,
+    output: Output,
+) -> ExitStatus {
+    let mut transcripts = Vec::new();
+    let mut worst = ExitStatus::Passed;
+    for scenario in scenarios {
+        let outcome = runner::replay(scenario, server, options).await;
+        let subject = Subject {
+            scenario: scenario.source.path.display().to_string(),
+            case: scenario.case.clone(),
+            release: server.release().to_string(),
+        };
+        let trouble = outcome.trouble.as_ref().map(|trouble| match trouble {
+            Trouble::Invalid(diagnostic) => TroubleDocument::Invalid {
+                message: diagnostic.message.clone(),
+            },
+            Trouble::Server(message) | Trouble::Unfit(message) => TroubleDocument::Server {
+                message: message.clone(),
+            },
+        });
+        transcripts.push(TranscriptDocument::of(
+            subject,
+            &outcome.transcript,
+            trouble,
+        ));
+        match tell(&outcome, output) {
+            ExitStatus::Passed => {}
+            ExitStatus::Server => {
+                worst = ExitStatus::Server;
+                break;
+            }
+            status => worst = status,
+        }
+    }
+    output.print(&TranscriptsDocument::of(transcripts).to_json());
+    worst
+}
+
+/// Says why a replay did not come to its end, if it did not.
+fn tell(outcome: &Outcome, output: Output) -> ExitStatus {
+    match &outcome.trouble {
         None => ExitStatus::Passed,
         Some(Trouble::Invalid(diagnostic)) => {
-            output.draw(slice::from_ref(&diagnostic));
+            output.draw(slice::from_ref(diagnostic));
             ExitStatus::Invalid
         }
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => {

@@ -7,9 +7,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
 use super::environment::{self, EnvironmentError};
-use super::play::{Figures, Place, Played, play};
 use super::shared::{Board, Claims};
 use super::spec::Spec;
+use super::play::{Figures, Place, Played, play};
 use crate::runner::{Backend, Cast, Observer, Trouble, tell};
 use crate::scenario::SessionIndex;
 use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
@@ -163,7 +163,7 @@ impl Shared {
             limit: self.options.limit,
         };
         let played = play(spec, &place).await;
-        if !matches!(played.trouble, Some(Trouble::Server(_))) {
+        if !played.trouble.as_ref().is_some_and(Trouble::is_of_server) {
             *kept = Some(observer);
         }
         self.pool.give_back(database).await;

@@ -9,8 +9,10 @@ use super::alias::Alias;
 use super::expect::server_error;
 use super::failure;
 use super::live::Answered;
+use super::locks::LockView;
 use super::loss::Loss;
 use super::observer::Observer;
+use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
 use super::trouble::{HEEDS_WITHIN, Place, tell};
@@ -30,8 +32,7 @@ pub(crate) struct Stage {
     pub(super) endpoint: Endpoint,
     /// Asks who waits for whom.
     pub(super) observer: Arc<Observer>,
-    /// How long a step may take where the scenario does not say.
-    limit: Duration,
+    options: ReplayOptions,
 }
 
 /// Begins to make databases on a server for so many `cases`, of which `workers` run side by side.
@@ -75,7 +76,7 @@ impl Seat<'_> {
 pub(crate) async fn replay_alone(
     scenario: &Scenario,
     mut seat: Seat<'_>,
-    limit: Duration,
+    options: ReplayOptions,
 ) -> Outcome {
     let server = seat.server();
     let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
@@ -83,7 +84,7 @@ pub(crate) async fn replay_alone(
         Ok(pool) => Arc::new(pool),
         Err(trouble) => return Outcome::without_replay(trouble),
     };
-    let mut stage = match Stage::connect(endpoint, pool, limit).await {
+    let mut stage = match Stage::connect(endpoint, pool, options).await {
         Ok(stage) => stage,
         Err(trouble) => return Outcome::without_replay(trouble),
     };
@@ -105,7 +106,7 @@ impl Stage {
     pub(crate) async fn connect(
         endpoint: &Endpoint,
         pool: Arc<Pool>,
-        limit: Duration,
+        options: ReplayOptions,
     ) -> Result<Self, Trouble> {
         let observer = within_limit(Observer::connect(endpoint));
         Ok(Self {
@@ -115,7 +116,7 @@ impl Stage {
                 .map_err(|error| Trouble::Server(tell(&error)))?
                 .into(),
             endpoint: endpoint.clone(),
-            limit,
+            options,
         })
     }
 
@@ -131,9 +132,10 @@ impl Stage {
             Ok(Err(error)) => return Outcome::without_replay(failed(&error)),
             Err(trouble) => return Outcome::without_replay(trouble),
         };
-        let limit = scenario.timeout.unwrap_or(self.limit);
+        let limit = scenario.timeout.unwrap_or(self.options.limit);
         let alias = Alias::of(&database.name);
         let mut replay = Replay::new(scenario, Arc::clone(&self.observer), alias, limit);
+        replay.locks = LockView::of(scenario, self.options, &self.endpoint, &database.name);
         let played = self.replay_in(&mut database, seat, &mut replay).await;
         let mut trouble = played.err();
         let transcript = replay.close().await;
@@ -240,7 +242,11 @@ impl Stage {
                 }
                 _ => replay.play_step(at, step).await,
             };
-            if let Err(halt) = played {
+            let looked = match played {
+                Ok(()) => replay.look_at_locks(at).await,
+                halted => halted,
+            };
+            if let Err(halt) = looked {
                 return Err(replay.trouble(halt, step.span, Place::Step).await);
             }
         }

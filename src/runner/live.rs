@@ -17,7 +17,10 @@ pub(crate) use turn::{Answered, Turn};
 /// transaction and the SQL of the message; `None` for nothing. It leaves no trace in the transcript.
 /// In a transaction that has failed there is none, since nothing would run.
 #[derive(Clone)]
-pub(crate) struct Prelude(pub Arc<dyn Fn(TransactionStatus, &str) -> Option<String> + Send + Sync>);
+pub(crate) struct Prelude(pub Arc<Before>);
+
+/// Gives SQL of the runner's own by a transaction's status and the SQL that is to follow.
+type Before = dyn Fn(TransactionStatus, &str) -> Option<String> + Send + Sync;
 
 impl fmt::Debug for Prelude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -193,7 +196,7 @@ impl LiveSession {
             self.lose_reply();
             return Ok(());
         }
-        turn.end_message();
+        turn.end_message(Some(self.status));
         self.send().await
     }
 
@@ -234,7 +237,7 @@ impl LiveSession {
         if message.leaves_stream_open() && message.is_data() {
             // A stream that the server has given up takes what is written to it all the same.
             let sent = unless_broken(message.send(sender).await);
-            turn.end_message();
+            turn.end_message(None);
             return sent;
         }
         if self.stream.as_ref().is_some_and(|stream| stream.is_over) {
@@ -262,7 +265,7 @@ impl LiveSession {
         turn.take(Answer::CopyIn);
         if stream.is_some() {
             self.stream = stream;
-            turn.end_message();
+            turn.end_message(None);
         }
         sent
     }

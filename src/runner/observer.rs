@@ -60,7 +60,7 @@ pub(crate) struct Look {
 
 /// A connection of the runner's own, beside those of the scenario.
 pub(crate) struct Observer {
-    client: Client,
+    pub(super) client: Client,
     look: Statement,
     truncations: Statement,
     /// A database that is made only to be dropped, where the server makes that a barrier.

@@ -1,13 +1,22 @@
 //! Cases that have a server of their own.
 
-use std::time::Duration;
-
 use super::case::{Seat, replay_alone};
 use super::failure::explain;
+use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::trouble::tell;
 use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
 use crate::server::{Reach, Recipe, StartError};
+
+/// Words of SQL whose outcome depends on all transactions of the server.
+const ALL_TRANSACTIONS: [&str; 6] = [
+    "vacuum",
+    "cluster",
+    "pg_current_snapshot",
+    "txid_current_snapshot",
+    "pg_export_snapshot",
+    "backend_xmin",
+];
 
 /// Whether a scenario is replayed on a server of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,8 +24,9 @@ pub(crate) enum Apart {
     /// In a database on a server that others are played on.
     Never,
     /// Where Lockstep can start one: what VACUUM may remove or freeze depends on the oldest
-    /// transaction of the whole server, through the snapshots of the case's own sessions, and the
-    /// identifiers of prepared transactions are the server's. All else that cases do they do in
+    /// transaction of the whole server, through the snapshots of the case's own sessions; a snapshot
+    /// that is shown names all transactions of the server; and the identifiers of prepared
+    /// transactions are the server's. All else that cases do they do in
     /// databases of their own.
     IfPossible,
     /// It asks for one, or restarts it.
@@ -26,14 +36,16 @@ pub(crate) enum Apart {
 impl Apart {
     /// What a scenario needs.
     pub(crate) fn of(scenario: &Scenario) -> Self {
-        let names_vacuum = |sql: &SqlText| {
+        let looks_at_all = |sql: &SqlText| {
             sql.text
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
                 .any(|word| {
-                    word.eq_ignore_ascii_case("vacuum") || word.eq_ignore_ascii_case("cluster")
+                    ALL_TRANSACTIONS
+                        .iter()
+                        .any(|name| word.eq_ignore_ascii_case(name))
                 })
         };
-        let is_shared = |sql: &SqlText| names_vacuum(sql) || prepares_transaction(&sql.text);
+        let is_shared = |sql: &SqlText| looks_at_all(sql) || prepares_transaction(&sql.text);
         if scenario.own_server.is_some() || restart(scenario).is_some() {
             Self::Always
         } else if scenario.all_sql().any(is_shared) {
@@ -63,7 +75,7 @@ fn restart(scenario: &Scenario) -> Option<&Step> {
 pub(crate) async fn replay_apart(
     scenario: &Scenario,
     recipe: Option<&Recipe>,
-    limit: Duration,
+    options: ReplayOptions,
 ) -> Outcome {
     let own = scenario.own_server.as_ref();
     let Some(recipe) = recipe else {
@@ -88,7 +100,7 @@ pub(crate) async fn replay_apart(
     } else {
         Reach::Alone
     };
-    let mut outcome = replay_alone(scenario, Seat::Own(&mut server, reach), limit).await;
+    let mut outcome = replay_alone(scenario, Seat::Own(&mut server, reach), options).await;
     if let Some(trouble) = &mut outcome.trouble {
         explain(trouble, &server).await;
     }

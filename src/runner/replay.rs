@@ -11,6 +11,7 @@ use super::alias::Alias;
 use super::cast::{Backend, Cast};
 use super::clock::SharedClock;
 use super::live::{Answered, LiveSession, Obstacle};
+use super::locks::LockView;
 use super::observer::Observer;
 use super::orphan::Orphan;
 use super::outcome::Trouble;
@@ -82,6 +83,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) may_signal: bool,
     /// Whether the scenario's SQL may run a VACUUM that cuts off the end of a table.
     pub(crate) may_truncate: bool,
+    /// How locks are looked at after each step, where they are of interest.
+    pub(crate) locks: Option<LockView>,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -116,6 +119,7 @@ impl<'a> Replay<'a> {
             may_truncate: scenario
                 .all_sql()
                 .any(|sql| sql.text.to_ascii_lowercase().contains("vacuum")),
+            locks: None,
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -123,8 +127,8 @@ impl<'a> Replay<'a> {
                     .iter()
                     .map(|s| s.name.value.clone())
                     .collect(),
-                backends: Vec::new(),
-                events: Vec::new(),
+                redactions: scenario.redactions.clone(),
+                ..Transcript::default()
             },
         }
     }

@@ -57,6 +57,7 @@ impl Replay<'_> {
                 part: answered.part,
                 statement: answered.statement,
                 answers: answered.answers,
+                status: answered.status,
             };
             self.push(step, kind);
         }

@@ -51,6 +51,7 @@ impl Stage {
         // A crash may have undone it.
         reset.map_err(|error| Trouble::Server(tell(&error)))?;
         replay.observer = Arc::clone(&self.observer);
+        replay.locks = replay.locks.take().map(|view| view.on(endpoint));
         let outside = [replay.outside()];
         let connected = self.connect_all(database, replay, &outside).await?;
         Self::enter_all(replay, &outside, connected).await?;

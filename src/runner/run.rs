@@ -11,6 +11,7 @@ use super::case::{Seat, Stage, prepare, replay_alone};
 use super::event::{CaseId, RunEvent};
 use super::failure::{Fate, explain, fate, with_end, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
+use super::options::ReplayOptions;
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
 use super::own::{Apart, replay_apart};
 use crate::scenario::Scenario;
@@ -190,7 +191,7 @@ impl Shared {
         let began = Instant::now();
         let recipe = host.recipe.as_ref();
         let outcome = if Apart::of(&case.scenario).holds(recipe) {
-            Ok(replay_apart(&case.scenario, recipe, self.options.limit).await)
+            Ok(replay_apart(&case.scenario, recipe, self.options.limit.into()).await)
         } else {
             self.replay_among_others(host, &case.scenario).await
         };
@@ -263,7 +264,7 @@ impl Shared {
 
     async fn connect(&self, host: &Host) -> Result<Stage, Trouble> {
         let pool = self.pool(host).await?;
-        Stage::connect(&host.endpoint, pool, self.options.limit).await
+        Stage::connect(&host.endpoint, pool, self.options.limit.into()).await
     }
 
     /// What makes the databases on a server; the first who asks sets it up.
@@ -351,13 +352,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Replays one scenario on a server, or on one like it if it must have its own.
-pub async fn replay(scenario: &Scenario, server: &Server, limit: Duration) -> Outcome {
+/// Replays one scenario on a server, or on one like it if it must have its own. A length of time
+/// stands for the options that have it as their limit.
+pub async fn replay(
+    scenario: &Scenario,
+    server: &Server,
+    options: impl Into<ReplayOptions>,
+) -> Outcome {
+    let options = options.into();
     let recipe = server.recipe();
     if Apart::of(scenario).holds(recipe.as_ref()) {
-        return replay_apart(scenario, recipe.as_ref(), limit).await;
+        return replay_apart(scenario, recipe.as_ref(), options).await;
     }
-    let mut outcome = replay_alone(scenario, Seat::Lent(server), limit).await;
+    let mut outcome = replay_alone(scenario, Seat::Lent(server), options).await;
     if let Some(trouble) = &mut outcome.trouble {
         explain(trouble, server).await;
     }

@@ -158,3 +158,25 @@ impl ServerMessage {
         }
     }
 }
+
+/// Whether a session is in a transaction, as the server says whenever it is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// In no transaction.
+    Idle,
+    /// In a transaction.
+    InTransaction,
+    /// In a transaction that can only be rolled back.
+    Failed,
+}
+
+impl TransactionStatus {
+    pub(crate) const fn from_byte(byte: u8) -> Option<Self> {
+        match byte {
+            b'I' => Some(Self::Idle),
+            b'T' => Some(Self::InTransaction),
+            b'E' => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use super::answer::Answer;
-use crate::scenario::{Blocker, Sending, SessionIndex, Shutdown, Statement, VirtualTime};
+use super::answer::{Answer, TransactionStatus};
+use crate::scenario::{
+    Blocker, Redaction, Sending, SessionIndex, Shutdown, Statement, VirtualTime,
+};
 
 /// What was observed in one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +15,12 @@ pub struct Transcript {
     pub sessions: Vec<String>,
     /// The process ids of their backends, in the order in which they connected.
     pub backends: Vec<(i32, SessionIndex)>,
+    /// The transactions of the sessions, where the runner asked the server for them while they ran.
+    pub transactions: Vec<(u64, SessionIndex)>,
+    /// Their virtual transactions, likewise: `3/17`.
+    pub virtual_transactions: Vec<(String, SessionIndex)>,
+    /// What the scenario asks to replace in the text.
+    pub redactions: Vec<Redaction>,
     /// What happened, in the order in which it is reported.
     pub events: Vec<Event>,
 }
@@ -53,6 +61,9 @@ pub enum EventKind {
         statement: Statement,
         /// What came.
         answers: Vec<Answer>,
+        /// Whether the session was in a transaction afterwards; `None` where the server did not
+        /// say, because more is to come or the connection is lost.
+        status: Option<TransactionStatus>,
     },
     /// The session's statement is proven to wait.
     Waits {

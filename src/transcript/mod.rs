@@ -2,13 +2,16 @@
 
 mod answer;
 mod event;
+pub mod json;
 pub mod psql;
 mod sent;
 mod text;
 mod time;
 mod volatile;
 
-pub use answer::{Answer, Column, Notification, ResultSet, ServerMessage, Severity};
+pub use answer::{
+    Answer, Column, Notification, ResultSet, ServerMessage, Severity, TransactionStatus,
+};
 pub use event::{Event, EventKind, Lock, LockTarget, Transcript};
 pub(crate) use psql::display_width;
 pub use text::{Block, TranscriptText};

@@ -8,7 +8,7 @@ use super::event::{Event, EventKind, Transcript};
 use super::psql;
 use super::sent;
 use super::time;
-use super::volatile::Volatile;
+use super::volatile::{Replaced, Volatile};
 use crate::scenario::{Blocker, SessionIndex, Shutdown};
 
 /// A piece of a transcript's text that stands by itself: a statement with what came at once, a
@@ -89,7 +89,7 @@ impl Transcript {
     pub fn text(&self) -> TranscriptText {
         let (blocks, replaced) = self.write();
         TranscriptText {
-            replaced,
+            replaced: replaced.into_iter().map(|value| value.shown).collect(),
             ..TranscriptText::join(&blocks)
         }
     }
@@ -100,7 +100,8 @@ impl Transcript {
         self.write().0
     }
 
-    fn write(&self) -> (Vec<Block>, Vec<String>) {
+    /// The text, piece by piece, and what stands in it for values of this run.
+    pub(super) fn write(&self) -> (Vec<Block>, Vec<Replaced>) {
         let mut writer = Writer {
             names: &self.sessions,
             volatile: Volatile::of(self),

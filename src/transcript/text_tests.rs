@@ -20,6 +20,7 @@ fn transcript(events: Vec<(usize, EventKind)>) -> Transcript {
                 kind,
             })
             .collect(),
+        ..Transcript::default()
     }
 }
 
@@ -44,6 +45,7 @@ fn answered(session: impl Into<Option<SessionIndex>>, answers: &[Answer]) -> Eve
         part: 0,
         statement: crate::scenario::split("SELECT 1;").unwrap().remove(0),
         answers: answers.to_vec(),
+        status: None,
     }
 }
 

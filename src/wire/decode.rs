@@ -11,9 +11,9 @@ use postgres_protocol::message::backend::{
 use tokio::io::AsyncReadExt;
 
 use super::fields::server_message;
-use super::receiver::{Closing, Incoming, TransactionStatus};
+use super::receiver::{Closing, Incoming};
 use super::stream::ReadHalf;
-use crate::transcript::{Answer, Column, Notification, ResultSet, Severity};
+use crate::transcript::{Answer, Column, Notification, ResultSet, Severity, TransactionStatus};
 
 /// What a value costs in memory beside its bytes, roughly; so that a limit on many tiny values is
 /// a limit on memory too.

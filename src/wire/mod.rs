@@ -49,6 +49,8 @@ pub use cancel::CancelToken;
 pub use connection::{connect, connect_with_tls};
 pub use error::{CancelError, ConnectError, ConnectErrorKind, SendError};
 pub use extended::Request;
-pub use receiver::{Closing, DEFAULT_LIMIT, Incoming, Receiver, TransactionStatus};
+pub use receiver::{Closing, DEFAULT_LIMIT, Incoming, Receiver};
 pub use sender::Sender;
 pub use startup::Startup;
+
+pub use crate::transcript::TransactionStatus;

@@ -7,33 +7,11 @@ use tokio::sync::oneshot;
 
 use super::decode::Decoder;
 use super::stream::ReadHalf;
-use crate::transcript::{Answer, ServerMessage};
+use crate::transcript::{Answer, ServerMessage, TransactionStatus};
 
 /// How many bytes a server may answer to one statement, unless [`Receiver::set_limit`] says
 /// otherwise: 64 MiB.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
-
-/// Whether a session is in a transaction, as the server says whenever it is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransactionStatus {
-    /// In no transaction.
-    Idle,
-    /// In a transaction.
-    InTransaction,
-    /// In a transaction that can only be rolled back.
-    Failed,
-}
-
-impl TransactionStatus {
-    pub(super) const fn from_byte(byte: u8) -> Option<Self> {
-        match byte {
-            b'I' => Some(Self::Idle),
-            b'T' => Some(Self::InTransaction),
-            b'E' => Some(Self::Failed),
-            _ => None,
-        }
-    }
-}
 
 /// One thing that came from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]

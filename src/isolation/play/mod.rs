@@ -4,9 +4,9 @@ mod complete;
 mod halt;
 mod line;
 mod look;
-mod play;
 mod player;
 mod schedule;
+mod spec;
 
-pub use play::{Figures, Played};
-pub(crate) use play::{Place, play};
+pub use spec::{Figures, Played};
+pub(crate) use spec::{Place, play};

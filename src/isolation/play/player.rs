@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::halt::{Halt, Part};
 use super::line::Line;
-use super::play::Figures;
+use super::spec::Figures;
 use crate::isolation::print::{error_line, table};
 use crate::isolation::spec::{Spec, SpecStep};
 use crate::runner::{Backend, Cast, Observer, Standing, pause_for};

@@ -220,6 +220,7 @@ mod tests {
             part: 0,
             statement: split("UPDATE t;").unwrap().remove(0),
             answers: vec![command(tag)],
+            status: None,
         };
         let sending = Sending::Statements(SqlText {
             text: "UPDATE t;".to_owned(),
@@ -229,7 +230,6 @@ mod tests {
         let blockers = vec![Blocker::Session(other)];
         Transcript {
             sessions: vec!["A".to_owned(), "B".to_owned()],
-            backends: Vec::new(),
             events: vec![
                 event(0, EventKind::Sent { session, sending }),
                 event(0, EventKind::Waits { session, blockers }),
@@ -237,6 +237,7 @@ mod tests {
                 event(0, EventKind::Continues { session }),
                 event(0, answered(session, "UPDATE 0")),
             ],
+            ..Transcript::default()
         }
     }
 

@@ -284,6 +284,7 @@ mod tests {
                     part: 0,
                     statement: split("UPDATE t;").expect("SQL").remove(0),
                     answers: answers.to_vec(),
+                    status: None,
                 },
             }],
             ..Transcript::default()

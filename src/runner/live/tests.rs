@@ -154,7 +154,7 @@ fn tag(tag: &str) -> Answer {
 async fn a_prelude_goes_before_each_message_and_leaves_no_trace() {
     let asked: Arc<Mutex<Vec<TransactionStatus>>> = Arc::default();
     let noted = Arc::clone(&asked);
-    let prelude = Prelude(Arc::new(move |status| {
+    let prelude = Prelude(Arc::new(move |status, _: &str| {
         noted.lock().expect("nobody panics").push(status);
         Some("SET a.b = 1".to_owned())
     }));
@@ -197,7 +197,7 @@ async fn a_prelude_goes_before_each_message_and_leaves_no_trace() {
 
 #[tokio::test]
 async fn a_prelude_that_fails_is_an_obstacle() {
-    let prelude = Prelude(Arc::new(|_| Some("SET a.b = 1".to_owned())));
+    let prelude = Prelude(Arc::new(|_, _: &str| Some("SET a.b = 1".to_owned())));
     let mut stage = Stage::new(Some(prelude)).await;
     stage.begin(&pipeline(&["SELECT 1"]), Reply::Awaited).await;
     let obstacle = stage.hear(&[ERROR]).await.expect_err("it failed");

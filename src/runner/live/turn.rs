@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::message::{How, Message};
 use crate::scenario::Statement;
-use crate::transcript::{Answer, ServerMessage};
+use crate::transcript::{Answer, ServerMessage, TransactionStatus};
 
 /// One statement of a step, ended, with all that came for it.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub(crate) struct Answered {
     pub statement: Statement,
     /// What came, in order.
     pub answers: Vec<Answer>,
+    /// Whether the session was in a transaction afterwards, where the server said so.
+    pub status: Option<TransactionStatus>,
 }
 
 impl Answered {
@@ -95,8 +97,8 @@ impl Turn {
         self.answers = vec![Vec::new()];
     }
 
-    /// The message in flight is over: the server is ready again.
-    pub(super) fn end_message(&mut self) {
+    /// The message in flight is over: the server is ready again, if it says so, in this status.
+    pub(super) fn end_message(&mut self, status: Option<TransactionStatus>) {
         let Some(message) = self.messages.pop_front() else {
             return;
         };
@@ -113,6 +115,9 @@ impl Turn {
             last.append(&mut notifications);
         }
         self.end_statements(message, all);
+        if let Some(last) = self.ended.last_mut() {
+            last.status = status;
+        }
     }
 
     /// The connection is over, in this way, and with it the turn.
@@ -138,6 +143,7 @@ impl Turn {
                 part,
                 statement,
                 answers,
+                status: None,
             }));
     }
 }

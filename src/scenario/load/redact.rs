@@ -71,8 +71,8 @@ fn pattern(mistakes: &mut Mistakes, node: &Node) -> Option<Regex> {
             return None;
         }
     };
-    let is_empty = |probe: &&str| pattern.find_iter(probe).any(|found| found.is_empty());
-    if PROBES.iter().any(|probe| is_empty(&probe)) {
+    let is_empty = |probe: &str| pattern.find_iter(probe).any(|found| found.is_empty());
+    if PROBES.iter().any(|probe| is_empty(probe)) {
         mistakes.report(
             Mistake::new(node.span, "a pattern that matches the empty text")
                 .label("it would be found between any two characters")

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::super::source::SqlText;
 use super::matrix::{Combination, Matrix};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
@@ -116,20 +117,25 @@ fn look<'a>(
             }
         }
         Kind::Scalar(scalar) => {
-            for reference in references(&scalar.text) {
+            let references = references(&scalar.text);
+            if references.is_empty() {
+                return;
+            }
+            let whole = text::sql_text(&mistakes.source().text, scalar, node.span);
+            for reference in references {
                 let known = matrix.values(reference.name).is_some();
                 if known {
                     used.insert(reference.name);
                 }
                 if known && reference.doubtful {
-                    refuse_doubtful(mistakes, node, scalar, &reference);
+                    refuse_doubtful(mistakes, &whole, &reference);
                 } else if !known && !reference.doubtful {
                     let written = reference.name;
                     if let Some(name) = names::closest(mistakes, written, matrix.names()) {
                         used.insert(name);
                         meant.insert(written.to_owned(), name.to_owned());
                     }
-                    refuse_unknown(mistakes, node, scalar, &reference, matrix);
+                    refuse_unknown(mistakes, &whole, &reference, matrix);
                 }
             }
         }
@@ -138,8 +144,7 @@ fn look<'a>(
 
 fn refuse_unknown(
     mistakes: &mut Mistakes,
-    node: &Node,
-    scalar: &Scalar,
+    whole: &SqlText,
     reference: &Reference<'_>,
     matrix: &Matrix,
 ) {
@@ -150,7 +155,7 @@ fn refuse_unknown(
         matrix.names(),
         "the matrix has values for",
     );
-    let place = place(mistakes, node, scalar, reference);
+    let place = sql::place(mistakes, whole, reference.range.clone());
     mistakes.report(
         Mistake::new(place, format!("the matrix has no `{name}`"))
             .label("nothing to put here")
@@ -158,14 +163,9 @@ fn refuse_unknown(
     );
 }
 
-fn refuse_doubtful(
-    mistakes: &mut Mistakes,
-    node: &Node,
-    scalar: &Scalar,
-    reference: &Reference<'_>,
-) {
+fn refuse_doubtful(mistakes: &mut Mistakes, whole: &SqlText, reference: &Reference<'_>) {
     let name = reference.name;
-    let place = place(mistakes, node, scalar, reference);
+    let place = sql::place(mistakes, whole, reference.range.clone());
     mistakes.report(
         Mistake::new(
             place,
@@ -176,16 +176,6 @@ fn refuse_doubtful(
             "for the value in dollar quotes write `$$${{{name}}}$$`"
         )),
     );
-}
-
-fn place(
-    mistakes: &Mistakes,
-    node: &Node,
-    scalar: &Scalar,
-    reference: &Reference<'_>,
-) -> super::super::source::Span {
-    let whole = text::sql_text(&mistakes.source().text, scalar, node.span);
-    sql::place(mistakes, &whole, reference.range.clone())
 }
 
 /// The file with the values of one combination.

@@ -65,11 +65,14 @@ fn keep(written: &SqlText, piece: Range<usize>, to: usize, origins: &mut Vec<(us
         return;
     }
     origins.push((to, written.origin(piece.start)));
-    let within = written.origins.iter();
+    let first = written
+        .origins
+        .partition_point(|(at, _)| *at <= piece.start);
+    let within = written.origins[first..].iter();
     origins.extend(
         within
-            .filter(|(offset, _)| *offset > piece.start && *offset < piece.end)
-            .map(|(offset, file)| (to + (offset - piece.start), *file)),
+            .take_while(|(at, _)| *at < piece.end)
+            .map(|(at, file)| (to + (at - piece.start), *file)),
     );
 }
 

@@ -97,6 +97,17 @@ pub struct Redaction {
     pub replacement: String,
 }
 
+impl PartialEq for Redaction {
+    /// Two are equal when they were written alike.
+    fn eq(&self, other: &Self) -> bool {
+        self.span == other.span
+            && self.pattern.as_str() == other.pattern.as_str()
+            && self.replacement == other.replacement
+    }
+}
+
+impl Eq for Redaction {}
+
 /// A link to a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {

@@ -31,6 +31,9 @@ const FUNCTIONS: [&str; 5] = [
     "timeofday",
 ];
 
+/// How many strings within each other are read as SQL.
+const DEEPEST: usize = 8;
+
 /// Types whose input knows `now`.
 const TYPES: [&str; 5] = ["date", "time", "timetz", "timestamp", "timestamptz"];
 
@@ -43,17 +46,21 @@ pub(crate) fn uncaught(statement: &str) -> Vec<(Range<usize>, Uncaught)> {
         sql: statement,
         tokens: &tokens,
     };
-    look(words, words.defines_code(), &mut found);
+    let depth = if words.defines_code() { DEEPEST } else { 0 };
+    look(words, depth, &mut found);
+    found.sort_by_key(|(range, _)| range.start);
     found
 }
 
-/// Looks at a statement or the body of a function. `holds_code` says whether strings in it are SQL.
-fn look(words: Words<'_>, holds_code: bool, found: &mut Vec<(Range<usize>, Uncaught)>) {
+/// Looks at a statement or the body of a function, and at SQL in strings within each other, to
+/// some depth.
+fn look(words: Words<'_>, depth: usize, found: &mut Vec<(Range<usize>, Uncaught)>) {
+    words.ages(found);
     for at in 0..words.tokens.len() {
         if let Some(problem) = words.problem(at) {
             found.push(problem);
         }
-        let Some(inner) = words.body(at).filter(|_| holds_code) else {
+        let Some(inner) = words.body(at).filter(|_| depth > 0) else {
             continue;
         };
         let tokens: Vec<Token> = significant(&words.sql[inner.clone()])
@@ -66,7 +73,7 @@ fn look(words: Words<'_>, holds_code: bool, found: &mut Vec<(Range<usize>, Uncau
             sql: words.sql,
             tokens: &tokens,
         };
-        look(body, true, found);
+        look(body, depth - 1, found);
     }
 }
 
@@ -118,7 +125,7 @@ impl<'a> Words<'a> {
         let token = &self.tokens[at];
         let text = self.text(at);
         match token.kind {
-            TokenKind::DollarQuote => {
+            TokenKind::DollarQuote if token.terminated => {
                 let tag = text[1..].find('$')? + 2;
                 let end = token.range.end - tag;
                 (end >= token.range.start + tag).then_some(token.range.start + tag..end)
@@ -136,8 +143,7 @@ impl<'a> Words<'a> {
             TokenKind::Word => self
                 .key_word(at)
                 .or_else(|| self.search_path(at))
-                .or_else(|| self.qualified(at))
-                .or_else(|| self.age(at)),
+                .or_else(|| self.qualified(at)),
             TokenKind::QuotedIdentifier => self.qualified(at),
             TokenKind::String => self.literal(at),
             _ => None,
@@ -188,7 +194,52 @@ impl<'a> Words<'a> {
         is_call.then(|| (self.range(at, at + 2), Uncaught::Qualified(function)))
     }
 
-    fn age(self, at: usize) -> Option<(Range<usize>, Uncaught)> {
+    /// The calls of `age` with one argument.
+    fn ages(self, found: &mut Vec<(Range<usize>, Uncaught)>) {
+        struct Call {
+            open: usize,
+            has_comma: bool,
+            of_transaction: bool,
+        }
+        let mut calls: Vec<Call> = Vec::new();
+        for (at, token) in self.tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::Open => calls.push(Call {
+                    open: at,
+                    has_comma: false,
+                    of_transaction: false,
+                }),
+                TokenKind::Close => {
+                    let Some(call) = calls.pop() else { continue };
+                    let is_age = call.open > 0 && self.is_age(call.open - 1);
+                    let has_argument = at > call.open + 1;
+                    if is_age && has_argument && !call.has_comma && !call.of_transaction {
+                        found.push((self.range(call.open - 1, at), Uncaught::Age));
+                    }
+                    if let Some(outer) = calls.last_mut() {
+                        outer.of_transaction |= call.of_transaction;
+                    }
+                }
+                // `age` of a transaction id counts transactions.
+                TokenKind::Word => {
+                    let word = self.text(at).to_ascii_lowercase();
+                    let is_xid = word.ends_with("xid") || word == "xmin" || word == "xmax";
+                    if let Some(call) = calls.last_mut() {
+                        call.of_transaction |= is_xid;
+                    }
+                }
+                _ if self.is(at, ",") => {
+                    if let Some(call) = calls.last_mut() {
+                        call.has_comma = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a word before a parenthesis is the call of PostgreSQL's `age`.
+    fn is_age(self, at: usize) -> bool {
         /// Words behind which a name is not called.
         const NAMED: [&str; 10] = [
             "into",
@@ -203,34 +254,7 @@ impl<'a> Words<'a> {
             "update",
         ];
         let is_others = self.before(at, 1) == "." && !self.is_before(at, 2, &["pg_catalog"]);
-        if !self.is(at, "age")
-            || !self.is(at + 1, "(")
-            || is_others
-            || self.is_before(at, 1, &NAMED)
-        {
-            return None;
-        }
-        let mut depth = 0_usize;
-        let mut of_transaction = false;
-        for inner in at + 1..self.tokens.len() {
-            let text = self.text(inner).to_ascii_lowercase();
-            match self.kind(inner)? {
-                TokenKind::Open => depth += 1,
-                TokenKind::Close => depth -= 1,
-                // `age` of a transaction id counts transactions.
-                TokenKind::Word => {
-                    of_transaction |= text.ends_with("xid") || text == "xmin" || text == "xmax";
-                }
-                _ if text == "," && depth == 1 => return None,
-                _ => {}
-            }
-            if depth == 0 {
-                let has_argument = inner > at + 2;
-                return (has_argument && !of_transaction)
-                    .then(|| (self.range(at, inner), Uncaught::Age));
-            }
-        }
-        None
+        self.is(at, "age") && !is_others && !self.is_before(at, 1, &NAMED)
     }
 
     fn search_path(self, at: usize) -> Option<(Range<usize>, Uncaught)> {
@@ -318,12 +342,18 @@ impl<'a> Words<'a> {
     /// Whether a literal is the default of a column or a domain that holds times, or of a column of
     /// which the statement does not say what it holds.
     fn is_default_of_time(self, at: usize) -> bool {
+        /// How far before its default the type of a column stands.
+        const FURTHEST: usize = 16;
         if !self.is_before(at, 1, &["default"]) {
             return false;
         }
         (0..at - 1)
             .rev()
-            .take_while(|at| !self.is(*at, ",") && self.kind(*at) != Some(TokenKind::Open))
+            .take(FURTHEST)
+            .take_while(|at| {
+                let opens = self.kind(*at) == Some(TokenKind::Open);
+                !self.is(*at, ",") && (!opens || self.precision(*at).is_some())
+            })
             .any(|at| self.is(at, "set") || TYPES.iter().any(|name| self.is(at, name)))
     }
 
@@ -391,6 +421,10 @@ mod tests {
             ("SELECT date('yesterday')", &["'yesterday'"]),
             (
                 "CREATE TABLE t (state text DEFAULT 'now', at timestamptz NOT NULL DEFAULT 'now')",
+                &["'now'"],
+            ),
+            (
+                "CREATE TABLE t (a int, at timestamp(3) with time zone NOT NULL DEFAULT 'now')",
                 &["'now'"],
             ),
             ("ALTER TABLE t ALTER at SET DEFAULT 'now'", &["'now'"]),

@@ -1,0 +1,185 @@
+//! The document as a whole.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::event::{EventDocument, event_documents};
+use super::session_name;
+use crate::transcript::Transcript;
+
+/// The transcripts of one scenario file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "Lockstep transcripts")]
+pub struct TranscriptsDocument {
+    /// The version of this form.
+    pub version: u32,
+    /// A transcript for each case, in the order of the file.
+    pub transcripts: Vec<TranscriptDocument>,
+}
+
+/// The transcript of one case.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TranscriptDocument {
+    /// The path of the scenario file, as it was given.
+    pub scenario: String,
+    /// The name of the case.
+    pub case: String,
+    /// The exact PostgreSQL release, such as `18.6`.
+    pub release: String,
+    /// The names of the sessions, in the order of the file.
+    pub sessions: Vec<String>,
+    /// The server processes of the sessions and of the outside observer, in the order in which they
+    /// connected.
+    pub backends: Vec<BackendDocument>,
+    /// What happened, in the order in which it is reported.
+    pub events: Vec<EventDocument>,
+    /// The text, piece by piece. With an empty line between each two it is the whole text.
+    pub blocks: Vec<BlockDocument>,
+    /// What the text shows in the place of values that are different in each run.
+    pub replaced: Vec<ReplacedDocument>,
+    /// Why the replay did not come to its end, if it did not.
+    pub trouble: Option<TroubleDocument>,
+}
+
+/// Which case a transcript is of.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The path of the scenario file.
+    pub scenario: String,
+    /// The name of the case.
+    pub case: String,
+    /// The exact release.
+    pub release: String,
+}
+
+/// A server process.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BackendDocument {
+    /// Whose it is; `null` is the outside observer.
+    pub session: Option<String>,
+    /// Its process id.
+    pub pid: i32,
+}
+
+/// A piece of the text that stands by itself.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BlockDocument {
+    /// The position of its step in the scenario, counted from 0.
+    pub step: usize,
+    /// Its lines, each ended by a newline.
+    pub text: String,
+}
+
+/// What is shown for values of this run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReplacedDocument {
+    /// What is shown: `<pid of A>`.
+    pub shown: String,
+    /// The values that it stands for, each once, in the order of their text.
+    pub raw: Vec<String>,
+}
+
+/// Why a replay did not come to its end.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TroubleDocument {
+    /// The scenario cannot be replayed as it is written.
+    Invalid {
+        /// What is wrong.
+        message: String,
+    },
+    /// The server failed by itself.
+    Server {
+        /// How.
+        message: String,
+    },
+}
+
+impl TranscriptDocument {
+    /// The document for a transcript.
+    ///
+    /// ```
+    /// use lockstep::transcript::Transcript;
+    /// use lockstep::transcript::json::{Subject, TranscriptDocument};
+    ///
+    /// let subject = Subject {
+    ///     scenario: "scenarios/queue/two-workers.yaml".to_owned(),
+    ///     case: "default".to_owned(),
+    ///     release: "18.6".to_owned(),
+    /// };
+    /// let document = TranscriptDocument::of(subject, &Transcript::default(), None);
+    /// assert_eq!(document.case, "default");
+    /// ```
+    #[must_use]
+    pub fn of(subject: Subject, transcript: &Transcript, trouble: Option<TroubleDocument>) -> Self {
+        let (blocks, replaced) = transcript.write();
+        Self {
+            scenario: subject.scenario,
+            case: subject.case,
+            release: subject.release,
+            sessions: transcript.sessions.clone(),
+            backends: transcript
+                .backends
+                .iter()
+                .map(|(pid, session)| BackendDocument {
+                    session: session_name(&transcript.sessions, *session),
+                    pid: *pid,
+                })
+                .collect(),
+            events: event_documents(transcript),
+            blocks: blocks
+                .into_iter()
+                .map(|block| BlockDocument {
+                    step: block.step,
+                    text: block.text,
+                })
+                .collect(),
+            replaced: replaced
+                .into_iter()
+                .map(|value| ReplacedDocument {
+                    shown: value.shown,
+                    raw: value.raw,
+                })
+                .collect(),
+            trouble,
+        }
+    }
+}
+
+impl TranscriptsDocument {
+    /// The version of the form that this release writes.
+    pub const VERSION: u32 = 1;
+
+    /// The document with these transcripts.
+    ///
+    /// ```
+    /// use lockstep::transcript::json::TranscriptsDocument;
+    ///
+    /// let document = TranscriptsDocument::of(Vec::new());
+    /// assert_eq!(document.to_json(), "{\n  \"version\": 1,\n  \"transcripts\": []\n}\n");
+    /// ```
+    #[must_use]
+    pub const fn of(transcripts: Vec<TranscriptDocument>) -> Self {
+        Self {
+            version: Self::VERSION,
+            transcripts,
+        }
+    }
+
+    /// The document in JSON, for people too, with a newline at its end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).expect("all keys are strings");
+        json.push('\n');
+        json
+    }
+
+    /// The JSON Schema of the document, in JSON, with a newline at its end.
+    #[must_use]
+    pub fn schema() -> String {
+        let schema = schemars::schema_for!(Self);
+        let mut json = serde_json::to_string_pretty(&schema).expect("all keys are strings");
+        json.push('\n');
+        json
+    }
+}
