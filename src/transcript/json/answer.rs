@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_postgres::types::Type;
 
+use super::deadlock::{DeadlockedDocument, circle};
 use crate::transcript::{Answer, Notification, ResultSet, ServerMessage};
 
 /// One thing the server sent.
@@ -44,6 +45,9 @@ pub enum AnswerData {
     Error {
         /// The message.
         message: MessageDocument,
+        /// Who waited for whom in the deadlock that it has broken, once around, from the one that
+        /// was given up on; `null` for other errors.
+        deadlock: Option<Vec<DeadlockedDocument>>,
     },
     /// What a session said with NOTIFY.
     Notification {
@@ -125,14 +129,22 @@ pub(super) fn answer_documents(
 ) -> Vec<AnswerDocument> {
     raw.iter()
         .zip(shown)
-        .map(|(raw, shown)| AnswerDocument {
-            shown: data(shown, &session),
-            raw: (raw != shown).then(|| data(raw, &session)),
+        .map(|(raw, shown)| {
+            // Names stand in the place of the processes in what is shown.
+            let deadlock = circle(raw, &session);
+            AnswerDocument {
+                shown: data(shown, &deadlock, &session),
+                raw: (raw != shown).then(|| data(raw, &deadlock, &session)),
+            }
         })
         .collect()
 }
 
-fn data(answer: &Answer, session: &impl Fn(i32) -> Option<String>) -> AnswerData {
+fn data(
+    answer: &Answer,
+    deadlock: &Option<Vec<DeadlockedDocument>>,
+    session: &impl Fn(i32) -> Option<String>,
+) -> AnswerData {
     match answer {
         Answer::Rows(ResultSet { columns, rows, tag }) => AnswerData::Rows {
             columns: columns
@@ -153,6 +165,7 @@ fn data(answer: &Answer, session: &impl Fn(i32) -> Option<String>) -> AnswerData
         },
         Answer::Error(error) => AnswerData::Error {
             message: message(error),
+            deadlock: deadlock.clone(),
         },
         Answer::Notification(Notification {
             pid,

@@ -4,12 +4,14 @@
 //! only added does not count.
 
 mod answer;
+mod deadlock;
 mod document;
 mod event;
 
 pub use answer::{
     AnswerData, AnswerDocument, ColumnDocument, MessageDocument, NotificationDocument,
 };
+pub use deadlock::DeadlockedDocument;
 pub use document::{
     BackendDocument, BlockDocument, ReplacedDocument, Subject, TranscriptDocument,
     TranscriptsDocument, TroubleDocument,
