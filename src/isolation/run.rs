@@ -7,9 +7,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
 use super::environment::{self, EnvironmentError};
+use super::play::{Figures, Place, Played, play};
 use super::shared::{Board, Claims};
 use super::spec::Spec;
-use super::play::{Figures, Place, Played, play};
 use crate::runner::{Backend, Cast, Observer, Trouble, tell};
 use crate::scenario::SessionIndex;
 use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
