@@ -212,6 +212,7 @@ impl LiveSession {
         let prelude = match (&self.prelude, turn.messages.front()) {
             (Some(Prelude(prelude)), Some(message)) if self.stream.is_none() => {
                 prelude(self.status, &message.sql())
+                    .filter(|_| self.status != TransactionStatus::Failed)
             }
             _ => None,
         };

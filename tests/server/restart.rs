@@ -80,7 +80,7 @@ async fn a_server_that_is_restarted_keeps_its_settings() {
         let client = connect(server.endpoint(), "postgres").await;
         let settings = [
             ("max_prepared_transactions", "7"),
-            ("synchronous_commit", "on"),
+            ("synchronous_commit", "local"),
             ("full_page_writes", "on"),
             ("fsync", "off"),
         ];

@@ -191,7 +191,11 @@ async fn a_prelude_goes_before_each_message_and_leaves_no_trace() {
     assert_eq!(answers[2], [tag("ROLLBACK")]);
     assert_eq!(
         *asked.lock().expect("nobody panics"),
-        [TransactionStatus::Idle, TransactionStatus::InTransaction]
+        [
+            TransactionStatus::Idle,
+            TransactionStatus::InTransaction,
+            TransactionStatus::Failed
+        ]
     );
 }
 
