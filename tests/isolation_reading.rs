@@ -83,3 +83,54 @@ fn the_conformance_specs_are_read() {
         }
     }
 }
+
+#[test]
+fn a_spec_becomes_a_readable_scenario() {
+    for path in specs("tests/data/isolation/ok") {
+        let spec = read(&path).expect("it is right");
+        insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "data/isolation/converted", omit_expression => true }, {
+            insta::assert_snapshot!(spec.name(), isolation::convert(&spec));
+        });
+    }
+}
+
+#[test]
+fn what_is_converted_holds_the_same_sessions_steps_and_schedules() {
+    let mut paths = specs("tests/data/isolation/ok");
+    if Path::new(CONFORMANCE).is_dir() {
+        paths.extend(specs(CONFORMANCE));
+    } else {
+        eprintln!("skipped in part: there is no {CONFORMANCE}");
+    }
+    for path in paths {
+        let spec = read(&path).expect("it is right");
+        let yaml = isolation::convert(&spec);
+        let scenario: serde_json::Value = serde_saphyr::from_str(&yaml)
+            .unwrap_or_else(|error| panic!("{}: {error}\n{yaml}", path.display()));
+        for session in &spec.sessions {
+            let steps = &scenario["sessions"][&session.name.value]["steps"];
+            let steps = steps.as_object().expect("a session has steps");
+            let names: Vec<&str> = session.steps.iter().map(|s| &*s.name.value).collect();
+            assert_eq!(steps.len(), names.len(), "{}", path.display());
+            for step in &session.steps {
+                let sql = &steps[&step.name.value];
+                let sql = sql.as_str().or_else(|| sql["sql"].as_str());
+                let words = |text: &str| text.split_whitespace().collect::<String>();
+                assert_eq!(
+                    sql.map(words),
+                    Some(words(&step.sql.value)),
+                    "{}: {}",
+                    path.display(),
+                    step.name.value
+                );
+            }
+        }
+        match &spec.schedules {
+            Schedules::All(_) => assert_eq!(scenario["schedules"], "all"),
+            Schedules::Listed(listed) => {
+                let schedules = scenario["schedules"].as_array().expect("they are listed");
+                assert_eq!(schedules.len(), listed.len(), "{}", path.display());
+            }
+        }
+    }
+}

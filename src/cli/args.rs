@@ -38,6 +38,8 @@ pub(super) enum Command {
     Accept(AcceptOptions),
     /// Validate scenario files; needs no server.
     Check(CheckOptions),
+    /// Write an isolation spec as a scenario file.
+    Convert(super::isolation::ConvertOptions),
     /// Print the JSON Schema of what Lockstep writes.
     Schema(SchemaOptions),
     /// List the pinned releases and what is at hand of them, fetch them, or make room.

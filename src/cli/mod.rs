@@ -61,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Run(options) => run::run(&options, &environment, output),
         Command::Show(options) => show::show(&options, &environment, output),
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
+        Command::Convert(options) => isolation::convert(&options, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
         Command::Schema(options) => schema::schema(&options, output).code(),
         Command::Servers(options) => servers::servers(&options, &environment, output),

@@ -1,6 +1,7 @@
 //! PostgreSQL's isolation specs: the `.spec` format is read, played by isolationtester's rules, and
 //! printed as isolationtester prints it.
 
+mod convert;
 mod discover;
 mod environment;
 mod expected;
@@ -11,7 +12,9 @@ mod read;
 mod run;
 mod shared;
 mod spec;
+mod yaml;
 
+pub use convert::convert;
 pub use discover::{discover, is_spec};
 pub use environment::EnvironmentError;
 pub use expected::{Expected, ExpectedError, beside};

@@ -35,6 +35,7 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
                 |switch_wal|promote|create_restore_point|backup_start|backup_stop
                 |create_physical_replication_slot|create_logical_replication_slot
                 |logical_\w+|drop_replication_slot|stat_reset\w*)
+            | (?:update|insert \s+ into|delete \s+ from|merge \s+ into) \s+ (?:pg_catalog\.)? pg_\w+
             | injection_points_\w+
             | language \s+ (?:c|internal)
         )\b",

@@ -23,6 +23,9 @@ pub enum RunError {
     /// The server could not be given what specs expect of it.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// A thread could not be made ready.
+    #[error("start a thread")]
+    Thread(#[source] std::io::Error),
 }
 
 /// How to play specs.
@@ -89,13 +92,21 @@ pub async fn run(
     });
     let mut workers = JoinSet::new();
     for _ in 0..jobs {
-        workers.spawn(Arc::clone(&shared).work());
+        let shared = Arc::clone(&shared);
+        // On a thread that does nothing else: an answer wakes it without a detour by another one.
+        workers.spawn_blocking(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            runtime.block_on(shared.work());
+            Ok::<_, std::io::Error>(())
+        });
     }
     while let Some(ended) = workers.join_next().await {
-        if let Err(error) = ended
-            && error.is_panic()
-        {
-            std::panic::resume_unwind(error.into_panic());
+        match ended {
+            Ok(worked) => worked.map_err(RunError::Thread)?,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => {}
         }
     }
     let pool = Arc::into_inner(shared).map(|shared| shared.pool);

@@ -40,6 +40,6 @@ pub use options::ReplayOptions;
 pub use outcome::{CaseResult, Outcome, Trouble, Verdict};
 pub(crate) use replay::names_a_signal;
 pub use run::{Judge, RunOptions, replay, run};
-pub(crate) use settle::{FIRST_LOOK, LOOKS_APART, pause_for};
+pub(crate) use settle::{FIRST_LOOK, LOOKS_APART};
 pub(crate) use steps::names_a_timeout;
 pub(crate) use trouble::tell;

@@ -278,13 +278,24 @@ impl<'a> Replay<'a> {
         }
         let was_connected = self.is_connected(session);
         if let Some(live) = &mut self.live[session.0] {
-            live.receive(incoming)
-                .await
-                .map_err(|obstacle| Halt::Session(session, obstacle))?;
+            within(self.limit, session, live.receive(incoming)).await?;
         }
         self.note_hang_up(session, was_connected && !is_over);
         Ok(())
     }
+}
+
+/// What a session has to send is taken in time: a server that waits for a lock reads no more of it
+/// than there is room for.
+pub(crate) async fn within(
+    limit: Duration,
+    session: SessionIndex,
+    sending: impl Future<Output = Result<(), Obstacle>>,
+) -> Result<(), Halt> {
+    tokio::time::timeout(limit, sending)
+        .await
+        .map_err(|_| Halt::TimeLimit)?
+        .map_err(|obstacle| Halt::Session(session, obstacle))
 }
 
 /// Whether SQL may make a backend end what it does. Where that is in a function, the set-up names

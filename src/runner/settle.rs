@@ -234,7 +234,7 @@ impl Replay<'_> {
 }
 
 /// Tokio's timer counts whole milliseconds; the first looks come sooner.
-pub(crate) async fn pause_for(pause: Duration) {
+async fn pause_for(pause: Duration) {
     if pause < Duration::from_millis(2) {
         // The thread may outlive an answer that comes first, by less than the pause.
         let _ = tokio::task::spawn_blocking(move || std::thread::sleep(pause)).await;

@@ -2,7 +2,7 @@
 
 use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, within};
 use super::settle::Settled;
 use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
 use crate::transcript::EventKind;
@@ -80,9 +80,7 @@ impl Replay<'_> {
     ) -> Result<(), Halt> {
         let was_connected = self.is_connected(session);
         if let Some(live) = &mut self.live[session.0] {
-            live.begin(step, sending, reply)
-                .await
-                .map_err(|obstacle| Halt::Session(session, obstacle))?;
+            within(self.limit, session, live.begin(step, sending, reply)).await?;
         }
         self.note_hang_up(session, was_connected);
         self.settle_and_report(Some(session)).await

@@ -38,9 +38,8 @@ pub(super) enum Kind {
 }
 
 /// What a server needs besides, so that what was committed survives its death. Flushing to the disk
-/// is not among it: the machine stays up, and what was written is in the system's hands. Nor is a
-/// standby: a session that is to wait for one says so.
-const LASTING: &[(&str, &str)] = &[("synchronous_commit", "local"), ("full_page_writes", "on")];
+/// is not among it: the machine stays up, and what was written is in the system's hands.
+const LASTING: &[(&str, &str)] = &[("full_page_writes", "on")];
 
 impl Recipe {
     /// Starts one more, with settings that the others do not have. Their names must be among

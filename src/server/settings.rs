@@ -28,7 +28,7 @@ const WANTED: &[(&str, &str)] = &[
     ("row_security", "on"),
     ("search_path", "\"$user\", public"),
     ("statement_timeout", "0"),
-    ("synchronous_commit", "off"),
+    ("synchronous_commit", "local"),
     ("transaction_timeout", "0"),
 ];
 

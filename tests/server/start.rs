@@ -25,7 +25,7 @@ async fn it_is_the_pinned_release_with_the_settings_every_server_has() {
         ("autovacuum", "off"),
         ("jit", "off"),
         ("fsync", "off"),
-        ("synchronous_commit", "off"),
+        ("synchronous_commit", "local"),
         ("full_page_writes", "off"),
         ("server_encoding", "UTF8"),
         ("TimeZone", "UTC"),

@@ -91,7 +91,7 @@ fn is_meant(options: &RunOptions, path: &std::path::Path) -> bool {
 }
 
 /// Reads specs, all of which must be right.
-fn load(paths: &[PathBuf], output: Output) -> Result<Vec<Arc<Spec>>, ExitStatus> {
+pub(super) fn load(paths: &[PathBuf], output: Output) -> Result<Vec<Arc<Spec>>, ExitStatus> {
     let mut specs = Vec::with_capacity(paths.len());
     let mut mistakes: Vec<Diagnostic> = Vec::new();
     let mut wrong = 0;
