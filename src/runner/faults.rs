@@ -3,6 +3,7 @@
 use tokio::time::{Instant, timeout_at};
 
 use super::cast::Backend;
+use super::live::LiveSession;
 use super::observer::Stop;
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay};
@@ -66,6 +67,7 @@ impl Replay<'_> {
         self.push(at, EventKind::Terminated(session));
         let deadline = self.deadline();
         if self.is_connected(session) {
+            self.take_notifications(session, deadline).await?;
             self.stop(Backend::Of(session), Stop::Terminate, deadline)
                 .await?;
             self.await_closed(session, deadline).await?;
@@ -74,6 +76,36 @@ impl Replay<'_> {
             self.end_lost(&lost, deadline).await?;
         }
         self.settle_and_report(Some(session)).await
+    }
+
+    /// Lets an idle session take in what it was notified of, before its backend is told to end: the
+    /// backend would heed whichever it sees first.
+    pub(crate) async fn take_notifications(
+        &mut self,
+        session: SessionIndex,
+        deadline: Instant,
+    ) -> Result<(), Halt> {
+        if !self.may_listen() {
+            return Ok(());
+        }
+        let Some(live) = &mut self.live[session.0] else {
+            return Ok(());
+        };
+        let mut is_open = live
+            .knock()
+            .await
+            .map_err(|obstacle| Halt::Session(session, obstacle))?;
+        while is_open {
+            tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
+                () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
+            }
+            is_open = self.live[session.0]
+                .as_ref()
+                .is_some_and(LiveSession::is_in_prelude);
+        }
+        Ok(())
     }
 
     /// Waits until the server has closed a session's connection, and those it has lost.
@@ -114,6 +146,12 @@ impl Replay<'_> {
     /// Whether a session's statement is to end by a cancel request that has not been heeded.
     pub(crate) fn is_being_cancelled(&self, backend: Backend) -> bool {
         matches!(backend, Backend::Of(session) if self.cancelling.contains(&session))
+    }
+
+    /// Whether a session may be notified of something.
+    fn may_listen(&self) -> bool {
+        let mut sql = self.scenario.all_sql();
+        sql.any(|sql| sql.text.to_ascii_lowercase().contains("listen"))
     }
 
     /// Whether the scenario's SQL may catch the error of a cancelled statement, and go on.

@@ -139,6 +139,26 @@ impl LiveSession {
         self.send().await
     }
 
+    /// Asks the server for nothing, so that an idle session takes in what others have notified it
+    /// of; whether there is an answer to wait for.
+    pub(crate) async fn knock(&mut self) -> Result<bool, Obstacle> {
+        let is_idle = self.status == TransactionStatus::Idle && !self.in_flight();
+        let Some(sender) = self.sender.as_mut().filter(|_| is_idle) else {
+            return Ok(false);
+        };
+        if self.stream.is_some() {
+            return Ok(false);
+        }
+        self.is_in_prelude = true;
+        unless_broken(sender.query("").await)?;
+        Ok(true)
+    }
+
+    /// Whether the server has yet to answer what the runner has asked for itself.
+    pub(crate) const fn is_in_prelude(&self) -> bool {
+        self.is_in_prelude
+    }
+
     /// Takes in what came from the server, and sends the next message when one is over.
     pub(crate) async fn receive(&mut self, incoming: Incoming) -> Result<(), Obstacle> {
         // Who has hung up hears nothing more.

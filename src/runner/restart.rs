@@ -62,10 +62,13 @@ impl Stage {
 }
 
 impl Replay<'_> {
-    /// Ends the backends in flight, each when no other waits for it: the server would end them in any
+    /// Lets idle sessions hear what came for them, and ends the backends in flight, each when no other waits for it: the server would end them in any
     /// order, and one that waits might get what another has let go before its own turn comes.
     async fn end_in_flight(&mut self) -> Result<(), Halt> {
         let deadline = self.deadline();
+        for session in self.everybody() {
+            self.take_notifications(session, deadline).await?;
+        }
         loop {
             let watched = self.watched();
             let look = timeout_at(deadline, self.look(&watched))

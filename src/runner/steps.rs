@@ -129,7 +129,9 @@ impl Replay<'_> {
         let ends_by_itself = |blocker: &Blocker| matches!(blocker, Blocker::WaitEvent(event) if event != SYNC_REP && event != BUFFER_PIN);
         let mut blockers = settled.iter().flat_map(|(_, blockers)| blockers);
         let settings = self.scenario.sessions.iter().flat_map(|s| &s.settings);
-        !self.left_alone.is_empty()
+        // One whose answer is only kept back has ended.
+        let mut left_alone = self.left_alone.iter();
+        left_alone.any(|session| self.is_in_flight(*session))
             || blockers.any(ends_by_itself)
             || self
                 .scenario

@@ -116,15 +116,10 @@ impl Databases {
             endpoint.connect(&endpoint.database),
         )
         .map_err(failed(what))?;
-        // The lock says that this run lives: see `external::sweep`.
         let about = "SELECT current_setting('server_version_num')::int4, rolsuper,
-                            current_setting('fsync')::bool, pg_try_advisory_lock_shared($1)
+                            current_setting('fsync')::bool
                      FROM pg_roles WHERE rolname = current_user";
-        let run = endpoint.run.cast_signed();
-        let row = clerk
-            .query_one(about, &[&run])
-            .await
-            .map_err(failed(what))?;
+        let row = clerk.query_one(about, &[]).await.map_err(failed(what))?;
         let (version, durable): (i32, bool) = (row.get(0), row.get(2));
         let settings = match reach {
             Reach::Database => settings::missing(&clerk).await.map_err(failed(what))?,

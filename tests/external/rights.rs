@@ -208,7 +208,7 @@ async fn what_dead_runs_left_is_swept_and_nothing_else() {
         ),
         dead.scripted_endpoint().user.clone(),
     );
-    assert_eq!(ask(&admin, &held).await, "2");
+    assert_eq!(ask(&admin, &held).await, "1");
     // As if it were killed: its connections end, and nothing is said.
     drop((dead, databases));
     while ask(&admin, &held).await != "0" {

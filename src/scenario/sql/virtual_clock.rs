@@ -130,7 +130,9 @@ impl<'a> Words<'a> {
                 let end = token.range.end - tag;
                 (end >= token.range.start + tag).then_some(token.range.start + tag..end)
             }
-            TokenKind::String if self.is_before(at, 1, &["as", "do"]) && token.terminated => {
+            TokenKind::String
+                if self.is_before(at, 1, &["as", "do", "execute"]) && token.terminated =>
+            {
                 Some(token.range.start + text.find('\'')? + 1..token.range.end - 1)
             }
             _ => None,
@@ -144,8 +146,8 @@ impl<'a> Words<'a> {
                 .key_word(at)
                 .or_else(|| self.search_path(at))
                 .or_else(|| self.qualified(at)),
-            TokenKind::QuotedIdentifier => self.qualified(at),
-            TokenKind::String => self.literal(at),
+            TokenKind::QuotedIdentifier => self.search_path(at).or_else(|| self.qualified(at)),
+            TokenKind::String | TokenKind::DollarQuote => self.literal(at),
             _ => None,
         }
     }
@@ -223,7 +225,9 @@ impl<'a> Words<'a> {
                 // `age` of a transaction id counts transactions.
                 TokenKind::Word => {
                     let word = self.text(at).to_ascii_lowercase();
-                    let is_xid = word.ends_with("xid") || word == "xmin" || word == "xmax";
+                    let is_xid = ["xid", "xmin", "xmax"]
+                        .iter()
+                        .any(|end| word.ends_with(end));
                     if let Some(call) = calls.last_mut() {
                         call.of_transaction |= is_xid;
                     }
@@ -241,7 +245,9 @@ impl<'a> Words<'a> {
     /// Whether a word before a parenthesis is the call of PostgreSQL's `age`.
     fn is_age(self, at: usize) -> bool {
         /// Words behind which a name is not called.
-        const NAMED: [&str; 10] = [
+        const NAMED: [&str; 12] = [
+            "with",
+            "recursive",
             "into",
             "table",
             "function",
@@ -259,7 +265,8 @@ impl<'a> Words<'a> {
 
     fn search_path(self, at: usize) -> Option<(Range<usize>, Uncaught)> {
         let in_update = self.is(0, "update") || self.is(0, "insert");
-        if self.is(at, "search_path") && !in_update {
+        let names_it = self.is(at, "search_path") || self.is(at, "\"search_path\"");
+        if names_it && !in_update {
             let first = match () {
                 () if self.is_before(at, 1, &["set", "reset"]) => at - 1,
                 () if self.is_before(at, 1, &["local", "session"])
@@ -328,7 +335,14 @@ impl<'a> Words<'a> {
 
     /// Whether a literal is cast: `'now'::timestamptz`, `CAST('today' AS date)`.
     fn is_cast(self, at: usize) -> bool {
-        let behind = at + 1;
+        // `('now')::date`, which is no call.
+        let is_apart = self.is_before(at, 1, &["("])
+            && self.is(at + 1, ")")
+            && at
+                .checked_sub(2)
+                .is_none_or(|at| self.kind(at) != Some(TokenKind::Word))
+            && self.is(at + 2, "::");
+        let behind = at + if is_apart { 2 } else { 1 };
         if !self.is(behind, "::") && !self.is(behind, "as") {
             return false;
         }
@@ -361,7 +375,8 @@ impl<'a> Words<'a> {
     fn is_compared(self, at: usize) -> bool {
         let tells = |text: &str| matches!(text, "<" | ">" | "-" | "+");
         let before = self.before(at, 1);
-        tells(before)
+        let differs = before == ">" && self.before(at, 2) == "<";
+        (tells(before) && !differs)
             || tells(self.text(at + 1))
             || (before == "=" && matches!(self.before(at, 2), "<" | ">"))
     }
@@ -376,6 +391,12 @@ fn cast(name: &str, precision: Option<&str>) -> String {
 
 /// What stands between the quotes of a string.
 fn content(string: &str) -> &str {
+    if let Some(tagged) = string.strip_prefix('$') {
+        let inside = tagged.split_once('$').map_or("", |(_, behind)| behind);
+        return inside.rsplit_once('$').map_or(inside, |(inside, _)| {
+            inside.rsplit_once('$').map_or(inside, |(inside, _)| inside)
+        });
+    }
     let inside = string.split_once('\'').map_or("", |(_, behind)| behind);
     inside.strip_suffix('\'').unwrap_or(inside)
 }
@@ -420,6 +441,11 @@ mod tests {
             ("SELECT 'now'::pg_catalog.timestamptz", &["'now'"]),
             ("SELECT date('yesterday')", &["'yesterday'"]),
             (
+                "SELECT $$now$$::date, $x$today$x$::date, ('now')::date",
+                &["$$now$$", "$x$today$x$", "'now'"],
+            ),
+            ("SET \"search_path\" = app", &["SET \"search_path\""]),
+            (
                 "CREATE TABLE t (state text DEFAULT 'now', at timestamptz NOT NULL DEFAULT 'now')",
                 &["'now'"],
             ),
@@ -447,6 +473,10 @@ mod tests {
                 &["age(x)"],
             ),
             (
+                "DO $$ BEGIN EXECUTE 'SELECT CURRENT_DATE'; END $$",
+                &["CURRENT_DATE"],
+            ),
+            (
                 "DO $$ BEGIN PERFORM CURRENT_TIME; END $$",
                 &["CURRENT_TIME"],
             ),
@@ -461,7 +491,8 @@ mod tests {
             "SELECT now(), clock_timestamp(), \"now\"(), app.now()",
             "SELECT 'CURRENT_TIMESTAMP', $$CURRENT_DATE$$ -- CURRENT_TIME",
             "SELECT \"current_date\", t.current_date AS current_time FROM t",
-            "SELECT age(now(), born), age(datfrozenxid), app.age(born)",
+            "SELECT age(now(), born), age(datfrozenxid), age(backend_xmin), app.age(born)",
+            "WITH age (a) AS (SELECT 1) SELECT a FROM age WHERE word <> 'now'",
             "CREATE TABLE age (age int); INSERT INTO age (age) VALUES (1)",
             "INSERT INTO t (state) VALUES ('now'), ('today')",
             "SELECT * FROM t WHERE state = 'now' AND note = 'do it now'",

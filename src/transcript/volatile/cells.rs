@@ -47,6 +47,10 @@ enum Holds {
     Snapshot,
     Vxid,
     Oid,
+    /// A path with oids in it.
+    Path,
+    /// The name of an exported snapshot.
+    SnapshotName,
     Lsn,
     RelationName,
 }
@@ -103,6 +107,10 @@ fn holds(column: &Column) -> Option<Holds> {
         is_object.then_some(Holds::Oid)
     } else if is_type(&[Type::TEXT]) && matches!(&*name, "virtualxid" | "virtualtransaction") {
         Some(Holds::Vxid)
+    } else if is_type(&[Type::TEXT]) && name == "pg_relation_filepath" {
+        Some(Holds::Path)
+    } else if is_type(&[Type::TEXT]) && name == "pg_export_snapshot" {
+        Some(Holds::SnapshotName)
     } else if is_type(&[Type::INT8]) && TRANSACTION_FUNCTIONS.contains(&&*name) {
         Some(Holds::Xid)
     } else if is_type(&[Type::INT8, Type::TEXT]) {
@@ -123,7 +131,8 @@ fn shown(value: &str, holds: Holds, names: &Names<'_>) -> Option<String> {
         Holds::Xid | Holds::Snapshot => numbers(&|xid| names.transaction(xid)),
         Holds::KnownXid => names.known_transaction(value),
         Holds::Vxid => names.virtual_transaction(value),
-        Holds::Oid => numbers(&|oid| names.object(oid)),
+        Holds::SnapshotName => Some(names.put("<snapshot>", value)),
+        Holds::Oid | Holds::Path => numbers(&|oid| names.object(oid)),
         Holds::Lsn => names.log_place(value),
         Holds::RelationName => {
             if let Some(name) = names.object(value) {

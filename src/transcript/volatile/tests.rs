@@ -64,6 +64,18 @@ fn cells_are_told_by_their_column() {
         ("pid", Type::INT4, "41", "<pid of A>"),
         ("pg_backend_pid", Type::INT4, "43", "<pid of the observer>"),
         ("pid", Type::INT4, "77", "77"),
+        (
+            "pg_relation_filepath",
+            Type::TEXT,
+            "base/16390/16391",
+            "base/<oid>/<oid 2>",
+        ),
+        (
+            "pg_export_snapshot",
+            Type::TEXT,
+            "00000006-0000000B-1",
+            "<snapshot>",
+        ),
         ("rapid", Type::INT4, "41", "41"),
         ("id", Type::INT4, "41", "41"),
         ("pid", Type::TEXT, "41", "41"),
