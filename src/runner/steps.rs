@@ -103,12 +103,16 @@ impl Replay<'_> {
         if self.left_alone.remove(&session) && !self.is_in_flight(session) {
             self.report(None, Settled::new());
         }
-        while self.is_in_flight(session) {
+        if !self.is_in_flight(session) {
+            return Ok(());
+        }
+        loop {
             let settled = self.settle(deadline).await?;
             let may_end = self.waits_may_end(&settled);
+            // Also what ended the statement is told before the next step, however it arrived.
             self.report(None, settled);
             if !self.is_in_flight(session) {
-                break;
+                return Ok(());
             }
             if !may_end {
                 return Err(Halt::Stuck(session));
@@ -119,7 +123,6 @@ impl Replay<'_> {
                 () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
             }
         }
-        Ok(())
     }
 
     /// Whether one of the waits may end without a step that ends it: by one of the server's
