@@ -404,7 +404,10 @@ async fn the_disk_of_the_cluster_is_full() {
         let start = starting(&seen, Some(disk.0.path()));
         let results = replay(scenarios.collect(), start, options, async {}).await;
         assert_hit(&results, 1, &["No space left on device"]);
-        assert_eq!(seen.number(), 2, "{kind}");
+        // A server that ended over its log may have come back by itself, with room again.
+        let most = 2;
+        let least = if kind.is_empty() { 1 } else { most };
+        assert!((least..=most).contains(&seen.number()), "{kind}");
     }
 }
 
