@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::args::AcceptOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
-use super::select::{count, find};
+use super::select::find;
+use crate::report::count;
 use crate::snapshot::{Accepted, Change, Mode, SnapshotError, Store};
 
 /// Runs the command.

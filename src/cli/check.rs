@@ -3,7 +3,8 @@
 use super::args::CheckOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
-use super::select::{count, select};
+use super::select::select;
+use crate::report::count;
 
 /// Runs the command.
 pub(super) fn check(options: &CheckOptions, output: Output) -> ExitStatus {

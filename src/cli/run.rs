@@ -16,11 +16,11 @@ use super::isolation;
 use super::output::Output;
 use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
-use super::select::{Selected, count, select};
+use super::select::{Selected, select};
 use super::server::{Signals, Told, or_interrupted, runtime, with_fleet};
 use super::unused::unused;
 use crate::report::{
-    CaseGroup, Console, Cut, Progress, RunSummary, Verbosity, WhyCut, scenario_name,
+    CaseGroup, Console, Cut, Progress, RunSummary, Verbosity, WhyCut, count, scenario_name,
 };
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
 use crate::scenario::{Diagnostic, RenderStyle, render};

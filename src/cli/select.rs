@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::args::Selection;
 use super::exit::ExitStatus;
 use super::output::Output;
+use crate::report::count;
 use crate::scenario::{Loaded, Scenario, discover, load_all};
 use crate::snapshot::Layout;
 
@@ -180,13 +181,4 @@ fn is_meant(selection: &Selection, scenario: &Scenario) -> bool {
             .any(|name| name.contains(text.as_str()))
     });
     named && selection.tags.iter().all(|tag| scenario.tags.contains(tag))
-}
-
-/// `1 file`, `2 files`.
-pub(super) fn count(number: usize, what: &str) -> String {
-    if number == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{number} {what}s")
-    }
 }

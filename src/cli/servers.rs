@@ -9,8 +9,8 @@ use super::exit::ExitStatus;
 use super::interrupt::listen;
 use super::output::Output;
 use super::pins;
-use super::select::count;
 use super::server::or_interrupted;
+use crate::report::count;
 use crate::server::embedded::{self, AtHand, Needless, Pruned, ServerError, Survey};
 use crate::server::{Client, Pin, Pins};
 

@@ -1,17 +1,13 @@
 //! Why a case did not pass.
 
-use anstyle::Style;
-
-use super::console::{Console, Verbosity};
+use super::console::Console;
+use super::excerpt::{Part, diff_lines, push_lines, push_some};
 use super::group::{CaseGroup, Kind};
 use super::name::{name_of, step_place};
 use super::palette::paint;
 use crate::runner::{CaseResult, Verdict};
 use crate::server::Release;
-use crate::snapshot::{Diff, Mode, Side, visible};
-
-/// Lines shown of a diff, or of a transcript, where not everything is asked for.
-const LINES: usize = 60;
+use crate::snapshot::{Diff, Mode, visible};
 
 impl Console<'_> {
     /// Why a case did not pass, on its release and in the same way on others; empty if it did.
@@ -70,24 +66,8 @@ impl Console<'_> {
             let place = step_place(&result.scenario, step);
             shown.push_str(&format!("first difference: {place}\n"));
         }
-        let observed = format!("+++ observed on {}", result.release);
-        let mut lines = vec![
-            paint(palette.bad, "--- accepted"),
-            paint(palette.good, observed),
-        ];
-        for hunk in &diff.hunks {
-            lines.push(paint(palette.place, &hunk.header));
-            for line in &hunk.lines {
-                let style = match line.side {
-                    Side::Both => Style::new(),
-                    Side::Accepted => palette.bad,
-                    Side::Observed => palette.good,
-                    Side::Remark => palette.faint,
-                };
-                let text = format!("{}{}", line.side.sign(), line.text);
-                lines.push(paint(style, text));
-            }
-        }
+        let observed = format!("observed on {}", result.release);
+        let lines = diff_lines(palette, "accepted", &observed, &diff);
         self.push_some(shown, &lines, Part::Beginning);
         for note in &diff.notes {
             shown.push_str(&format!("{}: {note}\n", paint(palette.open, "note")));
@@ -112,46 +92,14 @@ impl Console<'_> {
         self.push_some(shown, &lines, part);
     }
 
-    /// The lines, or as many as fit.
     fn push_some(&self, shown: &mut String, lines: &[String], part: Part) {
-        let all = self.verbosity == Verbosity::Verbose || lines.len() <= LINES;
-        let number = if all { lines.len() } else { LINES };
-        let left = lines.len() - number;
-        let left = paint(self.palette.faint, format!("… {left} more lines"));
-        let some = match part {
-            Part::Beginning => &lines[..number],
-            Part::End => &lines[lines.len() - number..],
-        };
-        if !all && part == Part::End {
-            push_lines(shown, &left);
-        }
-        for line in some {
-            push_lines(shown, line);
-        }
-        if !all && part == Part::Beginning {
-            push_lines(shown, &left);
-        }
+        push_some(shown, lines, part, self.verbosity, &self.palette);
     }
-}
-
-/// Which part of a long text is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Beginning,
-    End,
 }
 
 /// Adds a message of the system's or a server's.
 fn push_message(shown: &mut String, message: &str) {
     for line in message.lines() {
         push_lines(shown, &visible(line, false));
-    }
-}
-
-/// Adds text that ends in a line feed afterwards, whether or not it did.
-fn push_lines(shown: &mut String, text: &str) {
-    shown.push_str(text);
-    if !text.ends_with('\n') {
-        shown.push('\n');
     }
 }

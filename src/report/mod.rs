@@ -2,6 +2,7 @@
 
 mod console;
 mod details;
+mod excerpt;
 mod group;
 mod matrix;
 mod name;
@@ -11,6 +12,7 @@ mod specs;
 
 pub use console::{Console, Cut, RunSummary, Verbosity, WhyCut};
 pub use group::{CaseGroup, group};
+pub(crate) use name::count;
 pub use name::{case_name, scenario_name, step_place};
 pub use progress::Progress;
 pub use specs::{SpecConsole, SpecResult, SpecVerdict};

@@ -4,18 +4,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anstyle::Style;
-
 use super::console::{Verbosity, time};
+use super::excerpt::{Part, diff_lines, push_some};
 use super::group::Kind;
-use super::name::slashes;
+use super::name::{count, slashes};
 use super::palette::{Palette, paint};
 use crate::isolation::Figures;
 use crate::scenario::Diagnostic;
-use crate::snapshot::{Diff, Side};
-
-/// How many lines of a difference are shown.
-const LINES: usize = 60;
+use crate::snapshot::Diff;
 
 /// The verdict on a spec that was played.
 #[derive(Debug, Clone)]
@@ -184,37 +180,8 @@ impl<'a> SpecConsole<'a> {
             }
             text.push('\n');
         }
-        let mut shown = vec![
-            paint(palette.bad, format_args!("--- {}", slashes(expected))),
-            paint(palette.good, "+++ this run"),
-        ];
-        for hunk in &diff.hunks {
-            shown.push(paint(palette.place, &hunk.header));
-            for line in &hunk.lines {
-                let style = match line.side {
-                    Side::Both => Style::new(),
-                    Side::Accepted => palette.bad,
-                    Side::Observed => palette.good,
-                    Side::Remark => palette.faint,
-                };
-                shown.push(paint(
-                    style,
-                    format_args!("{}{}", line.side.sign(), line.text),
-                ));
-            }
-        }
-        let all = self.verbosity == Verbosity::Verbose || shown.len() <= LINES;
-        let number = if all { shown.len() } else { LINES };
-        for line in &shown[..number] {
-            text.push_str(line);
-            if !line.ends_with('\n') {
-                text.push('\n');
-            }
-        }
-        if !all {
-            let left = format!("… {} more lines", shown.len() - number);
-            let _ = writeln!(text, "{}", paint(palette.faint, left));
-        }
+        let shown = diff_lines(palette, &slashes(expected), "this run", diff);
+        push_some(text, &shown, Part::Beginning, self.verbosity, palette);
         text.push('\n');
     }
 }
@@ -237,11 +204,6 @@ fn done(figures: &Figures) -> String {
         count(figures.waits.len(), "wait"),
     ]
     .join(", ")
-}
-
-fn count(number: usize, what: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{s}")
 }
 
 fn millis(time: Duration) -> f64 {

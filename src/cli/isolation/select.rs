@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::super::args::RunOptions;
 use super::super::exit::ExitStatus;
 use super::super::output::Output;
-use super::super::select::count;
 use crate::isolation::{self, Spec, superuser_needs};
+use crate::report::count;
 use crate::scenario::{self, Diagnostic};
 
 /// The specs that a run is of; nothing if it is of scenarios.
