@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio::time::timeout_at;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
 use super::observer::Observer;
 use super::options::ReplayOptions;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, answered};
 use crate::scenario::{Isolation, Scenario, SessionIndex};
 use crate::server::Endpoint;
 use crate::transcript::{EventKind, Lock, LockTarget};
@@ -124,11 +123,7 @@ impl Replay<'_> {
         let Some(view) = self.locks.clone() else {
             return Ok(());
         };
-        let limit = self.deadline();
-        let locks = timeout_at(limit, self.ask_for_locks(&view))
-            .await
-            .map_err(|_| Halt::TimeLimit)?
-            .map_err(Halt::Observer)?;
+        let locks = answered(self.deadline(), self.ask_for_locks(&view)).await?;
         if view.are_shown {
             self.push(step, EventKind::Locks(locks));
         }

@@ -1,16 +1,12 @@
 //! The backends of lost connections.
 
-use std::time::Duration;
-
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::cast::Backend;
 use super::observer::Stop;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, answered};
+use super::settle::LOOKS_APART;
 use crate::scenario::{Action, SessionIndex, SqlText, Waits};
-
-/// How far apart looks at a backend that is to end come to be.
-const LOOKS_APART: Duration = Duration::from_millis(20);
 
 /// How often a backend looks whether its client is still there.
 const CHECK_INTERVAL: &str = "client_connection_check_interval";
@@ -159,10 +155,7 @@ impl Replay<'_> {
             return Ok(true);
         }
         let look = self.observer.look(&self.cast, &left, |_, _| false);
-        let look = timeout_at(deadline, look)
-            .await
-            .map_err(|_| Halt::TimeLimit)?
-            .map_err(Halt::Observer)?;
+        let look = answered(deadline, look).await?;
         self.forget_lost(&look.gone);
         if look.gone.len() == left.len() {
             return Ok(true);
@@ -182,10 +175,7 @@ impl Replay<'_> {
         deadline: Instant,
     ) -> Result<(), Halt> {
         if let Some(pid) = self.cast.pid_of(backend) {
-            timeout_at(deadline, self.observer.stop(pid, how))
-                .await
-                .map_err(|_| Halt::TimeLimit)?
-                .map_err(Halt::Observer)?;
+            answered(deadline, self.observer.stop(pid, how)).await?;
         }
         Ok(())
     }

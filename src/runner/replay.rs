@@ -85,6 +85,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) may_truncate: bool,
     /// How locks are looked at after each step, where they are of interest.
     pub(crate) locks: Option<LockView>,
+    /// Whether the scenario sets a timeout of the server's, which may end a wait without a step.
+    pub(crate) may_time_out: bool,
     began: Instant,
     /// What has happened so far.
     pub(crate) transcript: Transcript,
@@ -120,6 +122,12 @@ impl<'a> Replay<'a> {
                 .all_sql()
                 .any(|sql| sql.text.to_ascii_lowercase().contains("vacuum")),
             locks: None,
+            may_time_out: scenario.all_sql().any(|sql| names_a_timeout(&sql.text))
+                || scenario
+                    .sessions
+                    .iter()
+                    .flat_map(|session| &session.settings)
+                    .any(|setting| names_a_timeout(&setting.name.value)),
             began: Instant::now(),
             transcript: Transcript {
                 sessions: scenario
@@ -283,6 +291,26 @@ impl<'a> Replay<'a> {
         self.note_hang_up(session, was_connected && !is_over);
         Ok(())
     }
+}
+
+/// Whether SQL sets one of the settings that may end a wait without a step that ends it.
+pub(crate) fn names_a_timeout(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("client_connection_check_interval")
+        || text
+            .match_indices("_timeout")
+            .any(|(at, _)| !text[..at].ends_with("deadlock"))
+}
+
+/// What the observer asks is answered within the time limit of the step.
+pub(crate) async fn answered<T>(
+    deadline: Instant,
+    asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, Halt> {
+    tokio::time::timeout_at(deadline, asked)
+        .await
+        .map_err(|_| Halt::TimeLimit)?
+        .map_err(Halt::Observer)
 }
 
 /// What a session has to send is taken in time: a server that waits for a lock reads no more of it

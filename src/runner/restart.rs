@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::blocking::SeenBlocker;
 use super::case::{Seat, Stage, prepare, within_limit};
 use super::cast::Backend;
 use super::observer::{Observer, Stop};
 use super::outcome::Trouble;
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, answered};
 use super::settle::Settled;
 use super::trouble::tell;
 use crate::scenario::Shutdown;
@@ -62,8 +62,9 @@ impl Stage {
 }
 
 impl Replay<'_> {
-    /// Lets idle sessions hear what came for them, and ends the backends in flight, each when no other waits for it: the server would end them in any
-    /// order, and one that waits might get what another has let go before its own turn comes.
+    /// Lets idle sessions hear what came for them, and ends the backends in flight, each when no
+    /// other waits for it: the server would end them in any order, and one that waits might get what
+    /// another has let go before its own turn comes.
     async fn end_in_flight(&mut self) -> Result<(), Halt> {
         let deadline = self.deadline();
         for session in self.everybody() {
@@ -71,10 +72,7 @@ impl Replay<'_> {
         }
         loop {
             let watched = self.watched();
-            let look = timeout_at(deadline, self.look(&watched))
-                .await
-                .map_err(|_| Halt::TimeLimit)?
-                .map_err(Halt::Observer)?;
+            let look = answered(deadline, self.look(&watched)).await?;
             self.forget_lost(&look.gone);
             let is_waited_for = |backend: &Backend| {
                 let mut blockers = look.seen.iter().flat_map(|seen| &seen.blockers);

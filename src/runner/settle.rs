@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, standings};
 use super::cast::{Backend, Cast};
 use super::observer::{Look, Observer};
-use super::replay::{Halt, Replay};
+use super::replay::{Halt, Replay, answered};
 use super::silence::time_is_over;
 use crate::scenario::{Blocker, SessionIndex, Waits};
 
@@ -119,10 +119,7 @@ impl Replay<'_> {
                 if still.are_signals_heeded || !self.may_be_stale(&waiting) {
                     return Ok(waiting);
                 }
-                timeout_at(deadline, self.observer.have_signals_heeded())
-                    .await
-                    .map_err(|_| Halt::TimeLimit)?
-                    .map_err(Halt::Observer)?;
+                answered(deadline, self.observer.have_signals_heeded()).await?;
                 still.are_signals_heeded = true;
                 still.waiting.clear();
             }

@@ -131,26 +131,10 @@ impl Replay<'_> {
     fn waits_may_end(&self, settled: &Settled) -> bool {
         let ends_by_itself = |blocker: &Blocker| matches!(blocker, Blocker::WaitEvent(event) if event != SYNC_REP && event != BUFFER_PIN);
         let mut blockers = settled.iter().flat_map(|(_, blockers)| blockers);
-        let settings = self.scenario.sessions.iter().flat_map(|s| &s.settings);
         // One whose answer is only kept back has ended.
         let mut left_alone = self.left_alone.iter();
         left_alone.any(|session| self.is_in_flight(*session))
             || blockers.any(ends_by_itself)
-            || self
-                .scenario
-                .all_sql()
-                .any(|sql| names_a_timeout(&sql.text))
-            || settings
-                .map(|setting| setting.name.value.as_str())
-                .any(names_a_timeout)
+            || self.may_time_out
     }
-}
-
-/// Whether SQL sets one of the settings that may end a wait without a step that ends it.
-pub(crate) fn names_a_timeout(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("client_connection_check_interval")
-        || text
-            .match_indices("_timeout")
-            .any(|(at, _)| !text[..at].ends_with("deadlock"))
 }
