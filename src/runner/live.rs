@@ -43,6 +43,8 @@ pub(crate) enum Obstacle {
 #[derive(Debug)]
 struct Stream {
     statement: Statement,
+    /// What has been written to it.
+    data: String,
     /// Whether the server has given it up: it heeds no more of the data.
     is_over: bool,
 }
@@ -81,6 +83,29 @@ impl LiveSession {
     /// Whether something has been sent whose end has not been seen.
     pub(crate) fn in_flight(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// How many bytes the server must have read of what a step has written to a stream that it leaves
+    /// open. `None` if the session is at no such step, or has not come to it.
+    pub(crate) fn written(&self) -> Option<u64> {
+        let stream = self.stream.as_ref().filter(|_| self.leaves_open())?;
+        u64::try_from(counted(&stream.data)).ok()
+    }
+
+    /// The server has taken in what a step has written to a stream that it leaves open: the step is
+    /// over.
+    pub(crate) fn leave_open(&mut self) {
+        if self.leaves_open()
+            && let Some(turn) = &mut self.turn
+        {
+            turn.end_message(None);
+        }
+    }
+
+    /// Whether data is on its way for a stream that stays open behind it.
+    fn leaves_open(&self) -> bool {
+        let message = self.turn.as_ref().and_then(|turn| turn.messages.front());
+        self.stream.is_some() && message.is_some_and(Message::leaves_stream_open)
     }
 
     /// Whether there is a connection, as far as the session knows.
@@ -197,21 +222,26 @@ impl LiveSession {
     }
 
     fn take(&mut self, answer: Answer) {
+        let is_kept_back = self.leaves_open();
         match &mut self.turn {
-            Some(turn) if !turn.is_over() => turn.take(answer),
+            Some(turn) if !turn.is_over() && !is_kept_back => turn.take(answer),
             _ => self.unsolicited.push(answer),
         }
     }
 
     /// The server is ready: the message in flight is over, or the stream that was left open.
     async fn be_ready(&mut self) -> Result<(), Obstacle> {
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else {
+        if self.leaves_open() || !self.in_flight() {
             if let Some(stream) = &mut self.stream {
                 stream.is_over = true;
             }
+            self.leave_open();
+            return Ok(());
+        }
+        self.stream = None;
+        let Some(turn) = &mut self.turn else {
             return Ok(());
         };
-        self.stream = None;
         if self.reply == Reply::Lost && turn.messages.len() == 1 {
             self.lose_reply();
             return Ok(());
@@ -255,16 +285,19 @@ impl LiveSession {
             self.lose_connection();
             return Ok(());
         };
-        if message.leaves_stream_open() && message.is_data() {
-            // A stream that the server has given up takes what is written to it all the same.
-            let sent = unless_broken(message.send(sender).await);
-            turn.end_message(None);
-            return sent;
-        }
-        if self.stream.as_ref().is_some_and(|stream| stream.is_over) {
+        let is_given_up = self.stream.as_ref().is_some_and(|stream| stream.is_over);
+        if is_given_up && !message.leaves_stream_open() {
             return Box::pin(self.be_ready()).await;
         }
-        unless_broken(message.send(sender).await)
+        let sent = unless_broken(message.send(sender).await);
+        if let (Some(stream), How::MoreData(data)) = (&mut self.stream, &message.how) {
+            stream.data.push_str(&data.text);
+        }
+        if is_given_up {
+            // It takes what is written to it all the same.
+            turn.end_message(None);
+        }
+        sent
     }
 
     /// The server asks for the data of a COPY.
@@ -279,15 +312,12 @@ impl LiveSession {
             return unless_broken(message.refuse_copy(turn.place(), sender).await);
         };
         let sent = unless_broken(data.send(sender).await);
-        let stream = message.leaves_stream_open().then(|| Stream {
+        self.stream = message.leaves_stream_open().then(|| Stream {
             statement: message.statement(),
+            data: data.text.clone(),
             is_over: false,
         });
         turn.take(Answer::CopyIn);
-        if stream.is_some() {
-            self.stream = stream;
-            turn.end_message(None);
-        }
         sent
     }
 
@@ -317,6 +347,11 @@ impl LiveSession {
     fn lose_connection(&mut self) {
         self.sender = None;
         self.is_in_prelude = false;
+        if self.leaves_open() {
+            // It is seen where the stream is next used, whether the data had been taken in or not.
+            self.leave_open();
+            return;
+        }
         let Some(turn) = &mut self.turn else {
             return;
         };
@@ -326,6 +361,15 @@ impl LiveSession {
             self.lose_reply();
         }
     }
+}
+
+/// How many bytes of the data the server counts, at least, once it has read all: from a line on that
+/// may be the end-of-data marker it reads without counting.
+fn counted(data: &str) -> usize {
+    data.match_indices(r"\.")
+        .map(|(at, marker)| at + marker.len())
+        .find(|end| data[*end..].starts_with(['\n', '\r']))
+        .unwrap_or(data.len())
 }
 
 /// A connection that is broken is the receiving half's to tell, once it has read what the server

@@ -27,6 +27,7 @@ mod run;
 mod settle;
 mod silence;
 mod steps;
+mod streams;
 mod trouble;
 
 pub(crate) use blocking::{

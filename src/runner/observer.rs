@@ -7,6 +7,7 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::blocking::{SeenBlocker, Sighting};
 use super::cast::{Backend, Cast};
+use super::streams;
 use crate::server::Endpoint;
 
 /// For each backend asked about: its direct blockers by lock and by safe snapshot; then, if it is
@@ -33,6 +34,13 @@ const TRUNCATIONS: &str = "
 const DOING: &str = "
     SELECT state, wait_event_type || '/' || wait_event FROM pg_stat_get_activity($1::int)";
 
+/// The version of the server, the process that serves the observer, and whether it may read what the
+/// system says of the server's processes.
+const ABOUT: &str = "
+    SELECT current_setting('server_version_num')::int4, pg_backend_pid(),
+           pg_has_role('pg_read_server_files', 'MEMBER')
+           AND has_function_privilege('pg_read_file(text, bigint, bigint, boolean)', 'EXECUTE')";
+
 /// The first version whose DROP DATABASE waits for all backends.
 const BARRIER_SINCE: i32 = 150_000;
 
@@ -56,6 +64,8 @@ pub(crate) struct Look {
     /// Those that have ended: the server takes a backend off its list only after it has rolled back
     /// and let go of all locks.
     pub gone: Vec<Backend>,
+    /// Those whose stream is open, and who have taken in all that was written to it.
+    pub taken: Vec<Backend>,
 }
 
 /// A connection of the runner's own, beside those of the scenario.
@@ -63,6 +73,8 @@ pub(crate) struct Observer {
     pub(super) client: Client,
     look: Statement,
     truncations: Statement,
+    /// Asks about streams that are open.
+    pub(super) streams: String,
     /// A database that is made only to be dropped, where the server makes that a barrier.
     barrier: Option<String>,
 }
@@ -76,18 +88,14 @@ impl Observer {
         let truncations = client
             .prepare_typed(TRUNCATIONS, &[Type::INT4_ARRAY])
             .await?;
-        let version: i32 = client
-            .query_one("SELECT current_setting('server_version_num')::int4", &[])
-            .await?
-            .try_get(0)?;
-        let pid: i32 = client
-            .query_one("SELECT pg_backend_pid()", &[])
-            .await?
-            .try_get(0)?;
+        let about = client.query_one(ABOUT, &[]).await?;
+        let version: i32 = about.try_get(0)?;
+        let pid: i32 = about.try_get(1)?;
         Ok(Self {
             client,
             look,
             truncations,
+            streams: streams::question(version, about.try_get(2)?),
             barrier: (version >= BARRIER_SINCE).then(|| format!("lockstep_barrier_{pid}")),
         })
     }

@@ -11,6 +11,7 @@ use super::cast::{Backend, Cast};
 use super::observer::{Look, Observer};
 use super::replay::{Halt, Replay, answered};
 use super::silence::time_is_over;
+use super::streams::OpenStream;
 use crate::scenario::{Blocker, SessionIndex, Waits};
 
 /// How long a statement may run before the first look at it. Most statements answer sooner.
@@ -47,6 +48,7 @@ struct Question {
     watched: Vec<Backend>,
     /// The events of waits for no lock that steps say they are to be seen in.
     events: Vec<(Backend, String)>,
+    streams: Vec<OpenStream>,
     may_truncate: bool,
 }
 
@@ -60,6 +62,9 @@ impl Question {
         let mut look = observer.look(cast, &self.watched, is_expected_wait).await?;
         if self.may_truncate {
             observer.look_at_truncations(cast, &mut look).await?;
+        }
+        if !self.streams.is_empty() {
+            look.taken = observer.look_at_streams(cast, &self.streams).await?;
         }
         Ok(look)
     }
@@ -110,8 +115,8 @@ impl Replay<'_> {
                 }
             };
             heard = Instant::now();
-            if self.forget_lost(&look.gone) {
-                // What it held is free, and what was seen of those who waited for it is over.
+            if self.forget_lost(&look.gone) | self.end_taken(&look.taken) {
+                // What it held may be free, and what was seen of those who waited for it is over.
                 still = Standstill::begin();
                 continue;
             }
@@ -183,6 +188,7 @@ impl Replay<'_> {
             cast: self.cast.clone(),
             watched,
             events,
+            streams: self.open_streams(),
             may_truncate: self.may_truncate,
         }
     }

@@ -3,7 +3,7 @@
 use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
 use super::replay::{Halt, Replay, within};
-use super::settle::Settled;
+use super::settle::{LOOKS_APART, Settled};
 use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
 use crate::transcript::EventKind;
 
@@ -117,9 +117,12 @@ impl Replay<'_> {
             if !may_end {
                 return Err(Halt::Stuck(session));
             }
+            let may_be_taken = !self.open_streams().is_empty();
             tokio::select! {
                 biased;
                 Some(arrival) = self.arrivals.recv() => self.receive(arrival).await?,
+                // Nothing arrives when the server takes in what is written to a stream left open.
+                () = tokio::time::sleep(LOOKS_APART), if may_be_taken => {}
                 () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
             }
         }

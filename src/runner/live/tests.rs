@@ -289,12 +289,21 @@ async fn a_stream_that_fails_early_reads_the_same_as_one_that_fails_late() {
             .begin(&copy(Some("COPY t FROM STDIN"), true), Reply::Awaited)
             .await;
         stage.hear(&[COPY_IN]).await.expect("it goes on");
-        assert!(!stage.live.in_flight());
-        assert_eq!(stage.answers(), [vec![Answer::CopyIn]]);
+        assert!(stage.live.in_flight());
+        assert_eq!(stage.live.written(), Some(2));
         if is_early {
             stage.hear(&[ERROR, READY]).await.expect("it goes on");
+        } else {
+            stage.live.leave_open();
         }
+        assert!(!stage.live.in_flight());
+        assert_eq!(stage.live.written(), None);
+        assert_eq!(stage.answers(), [vec![Answer::CopyIn]]);
         stage.begin(&copy(None, true), Reply::Awaited).await;
+        if !is_early {
+            assert_eq!(stage.live.written(), Some(4));
+            stage.live.leave_open();
+        }
         assert!(!stage.live.in_flight());
         assert_eq!(stage.answers(), [Vec::<Answer>::new()]);
         stage.begin(&copy(None, false), Reply::Awaited).await;
@@ -316,12 +325,42 @@ async fn a_stream_that_fails_early_reads_the_same_as_one_that_fails_late() {
 }
 
 #[tokio::test]
+async fn a_connection_that_is_lost_while_data_is_taken_in_is_seen_at_its_end() {
+    let mut stage = Stage::new(None).await;
+    stage
+        .begin(&copy(Some("COPY t FROM STDIN"), true), Reply::Awaited)
+        .await;
+    stage.hear(&[COPY_IN]).await.expect("it goes on");
+    stage.server.shutdown().await.expect("an end");
+    let closed = stage.receiver.next().await.expect("an end");
+    stage.live.receive(closed).await.expect("it goes on");
+    assert!(!stage.live.in_flight());
+    assert_eq!(stage.answers(), [vec![Answer::CopyIn]]);
+    stage.begin(&copy(None, false), Reply::Awaited).await;
+    assert_eq!(stage.answers(), [vec![Answer::ConnectionLost]]);
+}
+
+#[test]
+fn the_server_counts_no_further_than_the_marker_of_the_end() {
+    for (data, bytes) in [
+        ("", 0),
+        ("1\tö\n2", 6),
+        ("1\n\\.\n2\n", 4),
+        ("1\r\\.\r2\r", 4),
+        ("a\\.b\n\\.", 7),
+    ] {
+        assert_eq!(counted(data), bytes, "{data:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_is_left_is_ended_first() {
     let mut stage = Stage::new(None).await;
     stage
         .begin(&copy(Some("COPY t FROM STDIN"), true), Reply::Awaited)
         .await;
     stage.hear(&[COPY_IN]).await.expect("it goes on");
+    stage.live.leave_open();
     stage.begin(&statements("SELECT 1;"), Reply::Awaited).await;
     assert_eq!(stage.heard(3).await, "Qdf");
     stage.hear(&[ERROR, READY]).await.expect("it goes on");
