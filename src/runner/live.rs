@@ -85,6 +85,11 @@ impl LiveSession {
         self.turn.as_ref().is_some_and(|turn| !turn.is_over())
     }
 
+    /// Whether a stream is open that the server may want more data of.
+    pub(crate) fn awaits_data(&self) -> bool {
+        self.stream.as_ref().is_some_and(|stream| !stream.is_over)
+    }
+
     /// How many bytes the server must have read of what a step has written to a stream that it leaves
     /// open. `None` if the session is at no such step, or has not come to it.
     pub(crate) fn written(&self) -> Option<u64> {

@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, standings};
 use super::cast::{Backend, Cast};
+use super::live::LiveSession;
 use super::observer::{Look, Observer};
 use super::replay::{Halt, Replay, answered};
 use super::silence::time_is_over;
@@ -224,7 +225,8 @@ impl Replay<'_> {
     ///
     /// Of locks the server itself knows who has them, whoever has woken up. But a signal is known to
     /// nobody until it is heeded, and a wait event stays until its backend takes it back. (A commit
-    /// that waits for a standby heeds nothing, so it must not be waited for.)
+    /// that waits for a standby heeds nothing, nor does a COPY that waits for data, so they must not
+    /// be waited for.)
     fn may_be_stale(&self, waiting: &Settled) -> bool {
         let waits_for = |name: &str| {
             waiting
@@ -232,7 +234,9 @@ impl Replay<'_> {
                 .flat_map(|(_, blockers)| blockers)
                 .any(|blocker| matches!(blocker, Blocker::WaitEvent(event) if event == name))
         };
-        (self.may_signal || waits_for(BUFFER_PIN)) && !waits_for(SYNC_REP)
+        (self.may_signal || waits_for(BUFFER_PIN))
+            && !waits_for(SYNC_REP)
+            && !self.live.iter().flatten().any(LiveSession::awaits_data)
     }
 }
 
