@@ -40,7 +40,7 @@ fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
     let draw = |diagnostics: &[Diagnostic]| scenario::render(diagnostics, RenderStyle::plain());
     let mut seen = outcome.transcript.text().as_str().to_owned();
     match &outcome.trouble {
-        Some(Trouble::Invalid(diagnostic)) => {
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
             write!(
                 seen,
                 "\n=== invalid\n{}",

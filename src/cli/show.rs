@@ -80,7 +80,7 @@ async fn show_json(
             release: server.release().to_string(),
         };
         let trouble = outcome.trouble.as_ref().map(|trouble| match trouble {
-            Trouble::Invalid(diagnostic) => TroubleDocument::Invalid {
+            Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic) => TroubleDocument::Invalid {
                 message: diagnostic.message.clone(),
             },
             Trouble::Server(message) | Trouble::Unfit(message) => TroubleDocument::Server {
@@ -109,7 +109,7 @@ async fn show_json(
 fn tell(outcome: &Outcome, output: Output) -> ExitStatus {
     match &outcome.trouble {
         None => ExitStatus::Passed,
-        Some(Trouble::Invalid(diagnostic)) => {
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
             output.draw(slice::from_ref(diagnostic));
             ExitStatus::Invalid
         }

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::alias::Alias;
 use super::expect::server_error;
+use super::exploration::Exploration;
 use super::failure;
 use super::live::Answered;
 use super::locks::LockView;
@@ -74,13 +75,14 @@ impl Seat<'_> {
 
 /// Replays one scenario on a server which nothing else is played on.
 pub(crate) async fn replay_alone(
-    scenario: &Scenario,
+    scenario: &Arc<Scenario>,
     mut seat: Seat<'_>,
     options: ReplayOptions,
 ) -> Outcome {
     let server = seat.server();
     let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let pool = match prepare(endpoint, scripted, seat.reach(), 1, 1).await {
+    let cases = scenario.count();
+    let pool = match prepare(endpoint, scripted, seat.reach(), cases, 1).await {
         Ok(pool) => Arc::new(pool),
         Err(trouble) => return Outcome::without_replay(trouble),
     };
@@ -88,7 +90,16 @@ pub(crate) async fn replay_alone(
         Ok(stage) => stage,
         Err(trouble) => return Outcome::without_replay(trouble),
     };
-    let mut outcome = stage.replay(scenario, Some(&mut seat)).await;
+    let mut outcome = match Exploration::of(scenario, server.release()) {
+        None => stage.replay(scenario, Some(&mut seat)).await,
+        Some(exploration) => {
+            while let Some(turn) = exploration.next() {
+                let outcome = stage.replay(turn.scenario(), Some(&mut seat)).await;
+                exploration.take(turn, outcome);
+            }
+            exploration.end()
+        }
+    };
     // What is on the case's own server goes with it.
     if let Seat::Lent(_) = seat
         && let Some(pool) = Arc::into_inner(stage.pool)
@@ -157,6 +168,7 @@ impl Stage {
         Outcome {
             transcript,
             trouble,
+            unmet: Vec::new(),
         }
     }
 
@@ -189,12 +201,12 @@ impl Stage {
         let scenario = replay.scenario;
         let outside = replay.outside();
         let everybody: Vec<SessionIndex> = replay.everybody().collect();
-        let connected = if scenario.setup.is_some() || scenario.clock.is_some() {
+        let connected = if !scenario.setup.is_empty() || scenario.clock.is_some() {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
             Self::enter_all(replay, &[outside], connected).await?;
             replay.install_clock().await?;
-            if let Some(setup) = &scenario.setup {
+            for setup in &scenario.setup {
                 replay.run_fixture(outside, setup).await?;
             }
             // What it has made is there; only its end is still to come.

@@ -8,6 +8,7 @@ mod clock;
 mod connect;
 mod event;
 pub mod expect;
+mod exploration;
 mod failure;
 mod faults;
 mod fleet;

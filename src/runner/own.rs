@@ -1,5 +1,7 @@
 //! Cases that have a server of their own.
 
+use std::sync::Arc;
+
 use super::case::{Seat, replay_alone};
 use super::failure::explain;
 use super::options::ReplayOptions;
@@ -73,7 +75,7 @@ fn restart(scenario: &Scenario) -> Option<&Step> {
 
 /// Replays a scenario on a server that is started for it and gone afterwards.
 pub(crate) async fn replay_apart(
-    scenario: &Scenario,
+    scenario: &Arc<Scenario>,
     recipe: Option<&Recipe>,
     options: ReplayOptions,
 ) -> Outcome {

@@ -37,6 +37,8 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
+    /// The markers of a session's step hold back its report, and nothing lets go of it.
+    HeldBack(SessionIndex),
     /// The server has not closed a session's connection within the time limit of the step.
     StillOpen(SessionIndex),
     /// A session does not go on: what it has to send cannot be sent.

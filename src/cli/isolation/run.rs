@@ -135,7 +135,9 @@ fn shown(
     result.verdict = match end.played.trouble {
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => SpecVerdict::Error(what),
         // What a spec with a mistake prints is expected of some.
-        Some(Trouble::Invalid(diagnostic)) => SpecVerdict::Invalid(Box::new(diagnostic)),
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
+            SpecVerdict::Invalid(Box::new(diagnostic))
+        }
         None => compared(spec, &result.output, options)
             .unwrap_or_else(|error| SpecVerdict::Error(error.to_string())),
     };
