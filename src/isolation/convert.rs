@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::needs::superuser_needs;
 use super::spec::{Spec, SpecSession};
 use super::yaml::{key, scalar};
-use crate::scenario::split;
+use crate::scenario::{cluster_wide, split};
 use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules};
 
 /// Writes a spec as a scenario: the same sessions, steps, set-ups, tear-downs, schedules and
@@ -49,6 +49,9 @@ pub fn convert(spec: &Spec) -> String {
     if !superuser_needs(spec).is_empty() {
         yaml.push_str("superuser: true\n");
     }
+    if reaches_beyond_its_database(spec) {
+        yaml.push_str("server: own\n");
+    }
     match &spec.setups[..] {
         [] => {}
         [setup] => {
@@ -78,6 +81,16 @@ pub fn convert(spec: &Spec) -> String {
         }
     }
     yaml
+}
+
+/// Whether a spec changes what all databases of a server share.
+fn reaches_beyond_its_database(spec: &Spec) -> bool {
+    spec.all_sql().any(|sql| {
+        let statements = split(&sql.value).unwrap_or_default();
+        statements
+            .iter()
+            .any(|statement| cluster_wide(&statement.text).is_some())
+    })
 }
 
 /// A title and the rest, out of the comment that a spec begins with.

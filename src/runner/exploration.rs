@@ -13,9 +13,6 @@ use crate::schedule::{Interleavings, Schedule, Schedules, interleavings};
 use crate::server::Release;
 use crate::transcript::{PlayedSchedule, PlayedSchedules, ScheduleOutcome, Transcript};
 
-/// So many unmet expectations are kept; more say nothing new.
-const MOST_UNMET: usize = 10;
-
 /// The schedules of a scenario while they are played, by as many as like to, each with everything
 /// of its own. Of all interleavings only one transcript for each outcome is kept.
 pub(super) struct Exploration {
@@ -48,8 +45,8 @@ struct State {
     groups: BTreeMap<Key, Group>,
     /// Of listed schedules the transcripts, by position.
     listed: BTreeMap<usize, Kept>,
-    /// By position, the expectations that were not met.
-    unmet: BTreeMap<usize, Vec<Diagnostic>>,
+    /// The expectations that were not met, each with the schedules in which it was not.
+    unmet: Vec<Unmet>,
     /// What ended it, and in which schedule.
     trouble: Option<(usize, Outcome)>,
     is_given_up: bool,
@@ -59,6 +56,13 @@ struct Group {
     schedules: usize,
     first: usize,
     kept: Kept,
+}
+
+struct Unmet {
+    diagnostic: Diagnostic,
+    schedules: usize,
+    first: usize,
+    names: Vec<String>,
 }
 
 /// What tells outcomes apart.
@@ -93,7 +97,7 @@ impl Exploration {
                 all,
                 groups: BTreeMap::new(),
                 listed: BTreeMap::new(),
-                unmet: BTreeMap::new(),
+                unmet: Vec::new(),
                 trouble: None,
                 is_given_up: false,
             }),
@@ -150,14 +154,8 @@ impl Exploration {
             transcript,
         };
         let mut state = self.lock();
-        if !unmet.is_empty() {
-            unmet
-                .iter_mut()
-                .for_each(|diagnostic| name(diagnostic, &kept.names));
-            state.unmet.insert(turn.number, unmet);
-            if state.unmet.len() > MOST_UNMET {
-                state.unmet.pop_last();
-            }
+        for diagnostic in unmet {
+            state.note(turn.number, &kept.names, diagnostic);
         }
         if is_listed {
             state.listed.insert(turn.number, kept.clone());
@@ -187,7 +185,8 @@ impl Exploration {
         if let Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) =
             &mut outcome.trouble
         {
-            name(diagnostic, &turn.names);
+            let names = turn.names.join(" ");
+            place_in(diagnostic, format!("in the schedule: {names}"));
         }
         let mut state = self.lock();
         if state
@@ -244,8 +243,10 @@ impl Exploration {
             transcript: kept.transcript,
         });
         let sessions = self.scenario.sessions.iter();
-        let mut unmet: Vec<Diagnostic> = state.unmet.into_values().flatten().collect();
-        unmet.truncate(MOST_UNMET);
+        let all: usize = outcomes.iter().map(|outcome| outcome.schedules).sum();
+        let mut unmet = state.unmet;
+        unmet.sort_by_key(|unmet| (unmet.first, unmet.diagnostic.span));
+        let unmet = unmet.into_iter().map(|unmet| unmet.tell(all)).collect();
         Outcome {
             transcript: Transcript {
                 sessions: sessions.map(|session| session.name.value.clone()).collect(),
@@ -273,9 +274,46 @@ impl Exploration {
     }
 }
 
+impl State {
+    /// Notes that an expectation was not met in a schedule. It is told once, of the first of them.
+    fn note(&mut self, number: usize, names: &[String], diagnostic: Diagnostic) {
+        let is_same = |unmet: &&mut Unmet| {
+            unmet.diagnostic.span == diagnostic.span
+                && unmet.diagnostic.message == diagnostic.message
+        };
+        let Some(unmet) = self.unmet.iter_mut().find(is_same) else {
+            self.unmet.push(Unmet {
+                diagnostic,
+                schedules: 1,
+                first: number,
+                names: names.to_vec(),
+            });
+            return;
+        };
+        unmet.schedules += 1;
+        if number < unmet.first {
+            unmet.first = number;
+            unmet.names = names.to_vec();
+            unmet.diagnostic = diagnostic;
+        }
+    }
+}
+
+impl Unmet {
+    /// The expectation, with the schedules in which it was not met, out of so many.
+    fn tell(mut self, all: usize) -> Diagnostic {
+        let first = self.names.join(" ");
+        let place = match self.schedules {
+            1 => format!("in one schedule of {all}: {first}"),
+            schedules => format!("in {schedules} schedules of {all}, the first: {first}"),
+        };
+        place_in(&mut self.diagnostic, place);
+        self.diagnostic
+    }
+}
+
 /// Says in which schedule it was.
-fn name(diagnostic: &mut Diagnostic, names: &[String]) {
-    let place = format!("in the schedule: {}", names.join(" "));
+fn place_in(diagnostic: &mut Diagnostic, place: String) {
     diagnostic.help = Some(match diagnostic.help.take() {
         Some(help) => format!("{place}\n{help}"),
         None => place,

@@ -74,7 +74,7 @@ impl PlayedSchedules {
             if let Some(stuck) = &self.outcomes[schedule.outcome].stuck {
                 blocks.push(Block {
                     step: last,
-                    text: format!("-- nothing that follows can end this: {stuck}\n"),
+                    text: format!("-- nothing can end this: {stuck}\n"),
                 });
             }
             for value in values {
@@ -93,21 +93,18 @@ impl PlayedSchedules {
         let mut text = format!("-- {schedules}, {outcomes}\n");
         for (at, outcome) in self.outcomes.iter().enumerate() {
             let schedules = counted(outcome.schedules, "schedule");
-            let cannot = match &outcome.stuck {
-                Some(_) if outcome.schedules == 1 => " that cannot be played to its end",
-                Some(_) => " that cannot be played to their end",
-                None => "",
-            };
-            let such_as = if outcome.schedules == 1 {
-                ""
-            } else {
-                "such as "
+            let such_as = match outcome.schedules {
+                1 => ":",
+                _ => ", such as:",
             };
             let first = outcome.first.join(" ");
             let number = at + 1;
             text.push_str(&format!(
-                "-- outcome {number}: {schedules}{cannot}: {such_as}{first}\n"
+                "-- outcome {number}, {schedules}{such_as} {first}\n"
             ));
+            if let Some(stuck) = &outcome.stuck {
+                text.push_str(&format!("--   not played to the end: {stuck} for ever\n"));
+            }
         }
         text
     }

@@ -52,8 +52,9 @@ const KEYS: Keys = Keys {
         "redact",
         "schedules",
         "invariants",
+        "superuser",
     ],
-    later: &["watch", "superuser"],
+    later: &["watch"],
 };
 
 /// Reads a file. Where it gives no scenario a mistake was reported.
@@ -189,6 +190,11 @@ fn scenario(
         .map(|node| redact::read(mistakes, node))
         .unwrap_or_default();
 
+    let superuser = fields.entry("superuser").and_then(|entry| {
+        let asked = values::boolean(mistakes, &entry.value)?.value;
+        asked.then_some(entry.key_span)
+    });
+
     let mut statements = Statements::read(mistakes, fields.get("statements"));
     let mut sessions = match fields.require(
         mistakes,
@@ -254,6 +260,7 @@ fn scenario(
         own_server,
         clock: clock.time(),
         redactions,
+        superuser,
     };
     cluster::check(mistakes, &scenario, has_server);
     if clock.is_virtual() {

@@ -61,6 +61,9 @@ pub struct Scenario {
     pub clock: Option<VirtualTime>,
     /// What is replaced in what the server sends.
     pub redactions: Vec<Redaction>,
+    /// Where it asks for its SQL to run as a superuser; `None` where it is content to own its
+    /// database.
+    pub superuser: Option<Span>,
 }
 
 impl Scenario {
