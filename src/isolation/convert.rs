@@ -1,11 +1,15 @@
 //! A spec → a scenario file.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
+use regex::{Captures, Regex};
+
+use super::environment::session_settings;
 use super::needs::superuser_needs;
 use super::spec::{Spec, SpecSession};
 use super::yaml::{key, scalar};
-use crate::scenario::{cluster_wide, split};
+use crate::scenario::{SUPERUSER_SETTINGS, Spanned, cluster_wide, split};
 use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules};
 
 /// Writes a spec as a scenario: the same sessions, steps, set-ups, tear-downs, schedules and
@@ -49,8 +53,8 @@ pub fn convert(spec: &Spec) -> String {
     if !superuser_needs(spec).is_empty() {
         yaml.push_str("superuser: true\n");
     }
-    if reaches_beyond_its_database(spec) {
-        yaml.push_str("server: own\n");
+    if let Some(server) = server(spec) {
+        yaml.push_str(server);
     }
     match &spec.setups[..] {
         [] => {}
@@ -68,8 +72,9 @@ pub fn convert(spec: &Spec) -> String {
         let _ = writeln!(yaml, "\nteardown: {}", scalar(&teardown.value, 0));
     }
     yaml.push_str("\nsessions:\n");
+    let settings = settings(spec);
     for session in &spec.sessions {
-        push_session(&mut yaml, session);
+        push_session(&mut yaml, spec, session, &settings);
     }
     match &spec.schedules {
         Schedules::All(_) => yaml.push_str("\nschedules: all\n"),
@@ -83,14 +88,22 @@ pub fn convert(spec: &Spec) -> String {
     yaml
 }
 
-/// Whether a spec changes what all databases of a server share.
-fn reaches_beyond_its_database(spec: &Spec) -> bool {
-    spec.all_sql().any(|sql| {
+/// The server that a spec needs for itself. Plans depend on statistics, and since PostgreSQL 18
+/// CREATE INDEX makes some only where autovacuum is on; it need not ever come by.
+fn server(spec: &Spec) -> Option<&'static str> {
+    let is_cluster_wide = |sql: &Spanned<String>| {
         let statements = split(&sql.value).unwrap_or_default();
         statements
             .iter()
             .any(|statement| cluster_wide(&statement.text).is_some())
-    })
+    };
+    if mentions(spec, "explain") {
+        Some("server:\n  own: true\n  settings: { autovacuum: on, autovacuum_naptime: 2147483s }\n")
+    } else if spec.all_sql().any(is_cluster_wide) {
+        Some("server: own\n")
+    } else {
+        None
+    }
 }
 
 /// A title and the rest, out of the comment that a spec begins with.
@@ -128,10 +141,24 @@ fn words(spec: &Spec) -> (String, String) {
     (sentence.to_owned(), summary)
 }
 
-fn push_session(yaml: &mut String, session: &SpecSession) {
-    let _ = writeln!(yaml, "  {}:", key(&session.name.value));
-    if let Some(setup) = &session.setup {
-        let _ = writeln!(yaml, "    setup: {}", scalar(&setup.value, 4));
+fn push_session(yaml: &mut String, spec: &Spec, session: &SpecSession, common: &[Setting]) {
+    let name = &session.name.value;
+    let _ = writeln!(yaml, "  {}:", key(name));
+    let setup = session.setup.as_ref().map(|setup| setup.value.as_str());
+    let (setup, mut settings) = setup.map_or_else(Default::default, hoisted);
+    settings.extend(common.iter().cloned());
+    if mentions(spec, "application_name") {
+        let value = format!("isolation/{}/{name}", spec.name());
+        settings.push(("application_name".to_owned(), value));
+    }
+    if !settings.is_empty() {
+        yaml.push_str("    settings:\n");
+        for (name, value) in settings {
+            let _ = writeln!(yaml, "      {name}: {}", scalar(&value, 6));
+        }
+    }
+    if !setup.is_empty() {
+        let _ = writeln!(yaml, "    setup: {}", scalar(&setup, 4));
     }
     yaml.push_str("    steps:\n");
     for step in &session.steps {
@@ -152,6 +179,44 @@ fn push_session(yaml: &mut String, session: &SpecSession) {
     if let Some(teardown) = &session.teardown {
         let _ = writeln!(yaml, "    teardown: {}", scalar(&teardown.value, 4));
     }
+}
+
+/// A setting of the server, and its value.
+type Setting = (String, String);
+
+/// A set-up without the harmless settings that only a superuser may set, and these: as settings of
+/// the session anybody may have them.
+fn hoisted(setup: &str) -> (String, Vec<Setting>) {
+    let mut settings = Vec::new();
+    let rest = SUPERUSER_SETS.replace_all(setup, |set: &Captures<'_>| {
+        settings.push((set[1].to_ascii_lowercase(), set[2].to_owned()));
+        String::new()
+    });
+    (rest.trim().to_owned(), settings)
+}
+
+static SUPERUSER_SETS: LazyLock<Regex> = LazyLock::new(|| {
+    let names = SUPERUSER_SETTINGS.join("|");
+    let set =
+        format!(r"(?i)\bset\s+(?:session\s+)?({names})\s*(?:=|\bto\b)\s*'?([^;']*?)'?\s*;\s*");
+    Regex::new(&set).expect("a name has no special characters")
+});
+
+/// What sessions of specs begin with, where times are shown.
+fn settings(spec: &Spec) -> Vec<Setting> {
+    let shows_time = spec.all_sql().any(|sql| TIMES.is_match(&sql.value));
+    let settings = session_settings().into_iter();
+    settings.filter(|_| shows_time).collect()
+}
+
+static TIMES: LazyLock<Regex> = LazyLock::new(|| {
+    let words = r"(?i)\b(?:timestamp(?:tz)?|date|time|interval|now|clock_timestamp|current_\w+)\b";
+    Regex::new(words).expect("the words are a regular expression")
+});
+
+fn mentions(spec: &Spec, word: &str) -> bool {
+    let mut sql = spec.all_sql();
+    sql.any(|sql| sql.value.to_ascii_lowercase().contains(word))
 }
 
 /// `[a, { step: b, report_after: [c] }]`

@@ -7,7 +7,6 @@ use tokio::time::timeout;
 
 use super::alias::Alias;
 use super::expect::server_error;
-use super::exploration::Exploration;
 use super::failure;
 use super::live::Answered;
 use super::locks::LockView;
@@ -16,9 +15,10 @@ use super::observer::Observer;
 use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
 use super::replay::Replay;
+use super::seat::Seat;
 use super::trouble::{HEEDS_WITHIN, Place, tell};
 use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
-use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
 use crate::transcript::{Answer, Transcript};
 
 /// How long what the runner asks for itself may take: a database, a look, a connection.
@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     /// Asks who waits for whom.
     pub(super) observer: Arc<Observer>,
     options: ReplayOptions,
+    /// Whether nothing of a case may be left when the next one begins.
+    pub(super) clears_up_at_once: bool,
 }
 
 /// Begins to make databases on a server for so many `cases`, of which `workers` run side by side.
@@ -47,69 +49,6 @@ pub(crate) async fn prepare(
     let databases = within_limit(Databases::connect(endpoint, scripted, reach)).await?;
     let databases = databases.map_err(|error| failed(&error))?;
     Ok(Pool::new(databases, cases, workers))
-}
-
-/// A server which nothing else is played on.
-pub(crate) enum Seat<'a> {
-    /// Others may be played on it later.
-    Lent(&'a Server),
-    /// The case's own to restart, and gone afterwards.
-    Own(&'a mut Server, Reach),
-}
-
-impl Seat<'_> {
-    fn server(&self) -> &Server {
-        match self {
-            Self::Lent(server) => server,
-            Self::Own(server, _) => server,
-        }
-    }
-
-    const fn reach(&self) -> Reach {
-        match self {
-            Self::Lent(_) => Reach::Database,
-            Self::Own(_, reach) => *reach,
-        }
-    }
-}
-
-/// Replays one scenario on a server which nothing else is played on.
-pub(crate) async fn replay_alone(
-    scenario: &Arc<Scenario>,
-    mut seat: Seat<'_>,
-    options: ReplayOptions,
-) -> Outcome {
-    let server = seat.server();
-    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let cases = scenario.count();
-    let pool = match prepare(endpoint, scripted, seat.reach(), cases, 1).await {
-        Ok(pool) => Arc::new(pool),
-        Err(trouble) => return Outcome::without_replay(trouble),
-    };
-    let mut stage = match Stage::connect(endpoint, pool, options).await {
-        Ok(stage) => stage,
-        Err(trouble) => return Outcome::without_replay(trouble),
-    };
-    let mut outcome = match Exploration::of(scenario, server.release()) {
-        None => stage.replay(scenario, Some(&mut seat)).await,
-        Some(exploration) => {
-            while let Some(turn) = exploration.next() {
-                let outcome = stage.replay(turn.scenario(), Some(&mut seat)).await;
-                exploration.take(turn, outcome);
-            }
-            exploration.end()
-        }
-    };
-    // What is on the case's own server goes with it.
-    if let Seat::Lent(_) = seat
-        && let Some(pool) = Arc::into_inner(stage.pool)
-        && let Err(error) = pool.close().await
-    {
-        // What went wrong first says more.
-        let trouble = || Trouble::Server(tell(&error));
-        outcome.trouble.get_or_insert_with(trouble);
-    }
-    outcome
 }
 
 impl Stage {
@@ -128,6 +67,7 @@ impl Stage {
                 .into(),
             endpoint: endpoint.clone(),
             options,
+            clears_up_at_once: false,
         })
     }
 
@@ -162,7 +102,11 @@ impl Stage {
         let has_it = !is_of_server(&trouble)
             || timeout(HEEDS_WITHIN, self.observer.answers()).await == Ok(true);
         // A server that is no more needs no clearing up.
-        if has_it {
+        if has_it && self.clears_up_at_once {
+            if let Err(error) = self.databases().remove(&database).await {
+                trouble.get_or_insert(failed(&error));
+            }
+        } else if has_it {
             self.pool.give_back(database).await;
         }
         Outcome {

@@ -15,14 +15,14 @@ use crate::transcript::{PlayedSchedule, PlayedSchedules, ScheduleOutcome, Transc
 
 /// The schedules of a scenario while they are played, by as many as like to, each with everything
 /// of its own. Of all interleavings only one transcript for each outcome is kept.
-pub(super) struct Exploration {
+pub(crate) struct Exploration {
     scenario: Arc<Scenario>,
     release: Release,
     state: Mutex<State>,
 }
 
 /// A schedule that is being played.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     /// Its position among the schedules.
     number: usize,
     names: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// The scenario in the order of the schedule.
-    pub(super) const fn scenario(&self) -> &Arc<Scenario> {
+    pub(crate) const fn scenario(&self) -> &Arc<Scenario> {
         &self.scenario
     }
 }
@@ -84,7 +84,7 @@ struct Kept {
 
 impl Exploration {
     /// The schedules of a scenario, none of which has begun; nothing where it has one order.
-    pub(super) fn of(scenario: &Arc<Scenario>, release: Release) -> Option<Self> {
+    pub(crate) fn of(scenario: &Arc<Scenario>, release: Release) -> Option<Self> {
         let all = match scenario.schedules.as_ref()? {
             Schedules::Listed(_) => None,
             Schedules::All(steps) => Some(interleavings(steps)),
@@ -104,8 +104,18 @@ impl Exploration {
         })
     }
 
+    /// The scenario.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// How many schedules there are.
+    pub(crate) fn count(&self) -> usize {
+        self.scenario.count()
+    }
+
     /// The schedule that begins next. After trouble none does.
-    pub(super) fn next(&self) -> Option<Turn> {
+    pub(crate) fn next(&self) -> Option<Turn> {
         let mut state = self.lock();
         if state.is_given_up || state.trouble.is_some() {
             return None;
@@ -127,7 +137,7 @@ impl Exploration {
     }
 
     /// Takes in what came of a schedule.
-    pub(super) fn take(&self, turn: Turn, outcome: Outcome) {
+    pub(crate) fn take(&self, turn: Turn, outcome: Outcome) {
         let is_listed = self.listed().is_some();
         let transcript = outcome.transcript;
         let mut unmet = Vec::new();
@@ -198,13 +208,20 @@ impl Exploration {
         }
     }
 
+    /// Ends it because of the server that schedules were to be played on; what a schedule has met
+    /// says more.
+    pub(crate) fn fail(&self, trouble: Trouble) {
+        let outcome = Outcome::without_replay(trouble);
+        self.lock().trouble.get_or_insert((usize::MAX, outcome));
+    }
+
     /// Lets no further schedule begin.
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.lock().is_given_up = true;
     }
 
     /// What came of all schedules.
-    pub(super) fn end(self) -> Outcome {
+    pub(crate) fn end(self) -> Outcome {
         let is_listed = self.listed().is_some();
         let state = self
             .state

@@ -25,6 +25,7 @@ mod replay;
 mod report;
 mod restart;
 mod run;
+mod seat;
 mod settle;
 mod silence;
 mod steps;

@@ -8,14 +8,15 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::case::{Seat, Stage, prepare, replay_alone};
+use super::case::{Stage, prepare};
 use super::event::{CaseId, RunEvent};
 use super::exploration::Exploration;
 use super::failure::{Fate, explain, fate, with_end, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
 use super::options::ReplayOptions;
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
-use super::own::{Apart, replay_apart};
+use super::own::{Apart, explore_apart, replay_apart};
+use super::seat::{Seat, explore_alone, replay_alone};
 use crate::scenario::Scenario;
 use crate::server::{DatabaseError, Pool, Reach, Release, Server};
 use crate::transcript::Transcript;
@@ -221,6 +222,13 @@ impl Shared {
             let (shared, host) = (Arc::clone(self), host.clone());
             let exploration = Arc::clone(&exploration);
             lanes.spawn(async move {
+                let recipe = host.recipe.as_ref();
+                if Apart::of(exploration.scenario()).holds(recipe) {
+                    let _place = shared.places.acquire().await;
+                    let options = shared.options.limit.into();
+                    explore_apart(&exploration, recipe, options).await;
+                    return Ok(());
+                }
                 while let Some(turn) = exploration.next() {
                     let outcome = shared.replay_in_order(&host, turn.scenario()).await;
                     match outcome {
@@ -416,13 +424,19 @@ pub async fn replay(
         let Some(exploration) = Exploration::of(&scenario, server.release()) else {
             return replay_apart(&scenario, recipe.as_ref(), options).await;
         };
-        while let Some(turn) = exploration.next() {
-            let outcome = replay_apart(turn.scenario(), recipe.as_ref(), options).await;
-            exploration.take(turn, outcome);
-        }
+        explore_apart(&exploration, recipe.as_ref(), options).await;
         return exploration.end();
     }
-    let mut outcome = replay_alone(&scenario, Seat::Lent(server), options).await;
+    let seat = Seat::Lent(server);
+    let mut outcome = match Exploration::of(&scenario, server.release()) {
+        None => replay_alone(&scenario, seat, options).await,
+        Some(exploration) => {
+            if let Err(trouble) = explore_alone(&exploration, seat, options).await {
+                exploration.fail(trouble);
+            }
+            exploration.end()
+        }
+    };
     if let Some(trouble) = &mut outcome.trouble {
         explain(trouble, server).await;
     }
