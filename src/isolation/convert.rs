@@ -56,23 +56,12 @@ pub fn convert(spec: &Spec) -> String {
     if let Some(server) = server(spec) {
         yaml.push_str(server);
     }
-    match &spec.setups[..] {
-        [] => {}
-        [setup] => {
-            let _ = writeln!(yaml, "\nsetup: {}", scalar(&setup.value, 0));
-        }
-        setups => {
-            yaml.push_str("\nsetup:\n");
-            for setup in setups {
-                let _ = writeln!(yaml, "  - {}", scalar(&setup.value, 2));
-            }
-        }
-    }
+    let settings = settings(spec);
+    push_setups(&mut yaml, spec, &settings);
     if let Some(teardown) = &spec.teardown {
         let _ = writeln!(yaml, "\nteardown: {}", scalar(&teardown.value, 0));
     }
     yaml.push_str("\nsessions:\n");
-    let settings = settings(spec);
     for session in &spec.sessions {
         push_session(&mut yaml, spec, session, &settings);
     }
@@ -141,6 +130,31 @@ fn words(spec: &Spec) -> (String, String) {
     (sentence.to_owned(), summary)
 }
 
+/// The global set-ups, in a connection that has the settings of the sessions.
+fn push_setups(yaml: &mut String, spec: &Spec, settings: &[Setting]) {
+    let set: Vec<String> = settings
+        .iter()
+        .map(|(name, value)| format!("SET {name} = '{value}';"))
+        .collect();
+    let mut setups: Vec<&str> = spec.setups.iter().map(|sql| sql.value.as_str()).collect();
+    let set = set.join("\n");
+    if !set.is_empty() && !setups.is_empty() {
+        setups.insert(0, &set);
+    }
+    match setups.as_slice() {
+        [] => {}
+        [setup] => {
+            let _ = writeln!(yaml, "\nsetup: {}", scalar(setup, 0));
+        }
+        setups => {
+            yaml.push_str("\nsetup:\n");
+            for setup in setups {
+                let _ = writeln!(yaml, "  - {}", scalar(setup, 2));
+            }
+        }
+    }
+}
+
 fn push_session(yaml: &mut String, spec: &Spec, session: &SpecSession, common: &[Setting]) {
     let name = &session.name.value;
     let _ = writeln!(yaml, "  {}:", key(name));
@@ -202,11 +216,14 @@ static SUPERUSER_SETS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&set).expect("a name has no special characters")
 });
 
-/// What sessions of specs begin with, where times are shown.
+/// What sessions of specs begin with and those of scenarios do not, where times are shown.
 fn settings(spec: &Spec) -> Vec<Setting> {
     let shows_time = spec.all_sql().any(|sql| TIMES.is_match(&sql.value));
+    let of_times = |name: &str| ["TimeZone", "DateStyle", "IntervalStyle"].contains(&name);
     let settings = session_settings().into_iter();
-    settings.filter(|_| shows_time).collect()
+    settings
+        .filter(|(name, _)| shows_time && of_times(name))
+        .collect()
 }
 
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {

@@ -16,4 +16,5 @@ pub use answer::{
 pub use event::{Event, EventKind, Lock, LockTarget, Transcript};
 pub(crate) use psql::display_width;
 pub use schedules::{PlayedSchedule, PlayedSchedules, ScheduleOutcome};
+pub(crate) use sent::opening;
 pub use text::{Block, TranscriptText};

@@ -172,7 +172,7 @@ impl Writer<'_> {
                 let named = invariant
                     .as_ref()
                     .map_or_else(String::new, |name| format!("-- invariant: {name}\n"));
-                let asked = sent::with_prefixes(sql, "-- check: ", "--        ");
+                let asked = sent::check(sql);
                 self.open(step, None, named + &asked);
             }
             EventKind::Answered {
