@@ -53,7 +53,8 @@ fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
         None => Ok(()),
     }
     .expect("a String takes everything");
-    let unmet = expect::unmet_in(scenario, &outcome.transcript, release);
+    let mut unmet = outcome.unmet.clone();
+    unmet.extend(expect::unmet_in(scenario, &outcome.transcript, release));
     if outcome.trouble.is_none() && !unmet.is_empty() {
         write!(seen, "\n=== unmet\n{}", draw(&unmet)).expect("a String takes everything");
     }

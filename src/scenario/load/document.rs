@@ -214,7 +214,8 @@ fn scenario(
     let mut reader = Reader::new(mistakes, &mut sessions, &mut statements, clock, combination);
     let schedules = scheduled::read(&mut reader, &fields);
     let is_scheduled = fields.get("schedules").is_some();
-    if !is_scheduled {
+    // Steps of sessions without an order were told of.
+    if !is_scheduled && (reader.steps.complete || fields.get("steps").is_some()) {
         let help = "say what happens: `steps:`, then one `- A: SQL` a line";
         match fields.require(reader.mistakes, "steps", &KEYS, help) {
             Some(node) => steps::read(&mut reader, node),
