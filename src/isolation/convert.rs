@@ -56,6 +56,10 @@ pub fn convert(spec: &Spec) -> String {
     if let Some(server) = server(spec) {
         yaml.push_str(server);
     }
+    // Sessions count what they have done, and tell the server in their own time.
+    if mentions(spec, "pg_stat_") {
+        yaml.push_str("carry_over: true\n");
+    }
     let settings = settings(spec);
     push_setups(&mut yaml, spec, &settings);
     if let Some(teardown) = &spec.teardown {

@@ -215,6 +215,20 @@ impl Exploration {
         self.lock().trouble.get_or_insert((usize::MAX, outcome));
     }
 
+    /// The trouble that the server made, if it did.
+    pub(crate) fn trouble_of_server(&self) -> Option<Trouble> {
+        let state = self.lock();
+        let (_, outcome) = state.trouble.as_ref()?;
+        outcome.trouble.clone().filter(Trouble::is_of_server)
+    }
+
+    /// Puts more words in the place of the trouble that ended it.
+    pub(crate) fn explain(&self, trouble: Trouble) {
+        if let Some((_, outcome)) = &mut self.lock().trouble {
+            outcome.trouble = Some(trouble);
+        }
+    }
+
     /// Lets no further schedule begin.
     pub(crate) fn give_up(&self) {
         self.lock().is_given_up = true;

@@ -140,7 +140,7 @@ pub(crate) async fn explore_apart(
     options: ReplayOptions,
 ) {
     let scenario = exploration.scenario();
-    if may_change_server(scenario) {
+    if may_change_server(scenario) && !scenario.carries_over {
         while let Some(turn) = exploration.next() {
             let outcome = replay_apart(turn.scenario(), recipe, options).await;
             exploration.take(turn, outcome);

@@ -16,7 +16,7 @@ use super::fleet::{Berth, Fleet, Host};
 use super::options::ReplayOptions;
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
 use super::own::{Apart, explore_apart, replay_apart};
-use super::seat::{Seat, explore_alone, replay_alone};
+use super::seat::{Seat, explore_alone, explore_on, replay_alone};
 use crate::scenario::Scenario;
 use crate::server::{DatabaseError, Pool, Reach, Release, Server};
 use crate::transcript::Transcript;
@@ -218,7 +218,12 @@ impl Shared {
     ) -> Result<Outcome, String> {
         let exploration = Arc::new(exploration);
         let mut lanes = JoinSet::new();
-        for _ in 0..self.options.jobs {
+        let jobs = if exploration.scenario().carries_over {
+            1
+        } else {
+            self.options.jobs
+        };
+        for _ in 0..jobs {
             let (shared, host) = (Arc::clone(self), host.clone());
             let exploration = Arc::clone(&exploration);
             lanes.spawn(async move {
@@ -227,6 +232,11 @@ impl Shared {
                     let _place = shared.places.acquire().await;
                     let options = shared.options.limit.into();
                     explore_apart(&exploration, recipe, options).await;
+                    return Ok(());
+                }
+                if exploration.scenario().carries_over {
+                    let _place = shared.places.acquire().await;
+                    shared.explore_in_one(&host, &exploration).await;
                     return Ok(());
                 }
                 while let Some(turn) = exploration.next() {
@@ -247,6 +257,32 @@ impl Shared {
         }
         let exploration = Arc::into_inner(exploration);
         Ok(exploration.expect("no lane has it any more").end())
+    }
+
+    /// Plays all schedules of a scenario one after the other, each where the one before has ended.
+    async fn explore_in_one(&self, host: &Host, exploration: &Exploration) {
+        let stage = match self.idle_stage(host) {
+            Some(stage) => Ok(stage),
+            None => self.connect(host).await,
+        };
+        match stage {
+            Ok(mut stage) => {
+                explore_on(exploration, &mut stage).await;
+                self.keep(host, stage);
+            }
+            Err(trouble) => exploration.fail(trouble),
+        }
+        if let Some(mut trouble) = exploration.trouble_of_server() {
+            self.after_trouble(host, &mut trouble).await;
+            exploration.explain(trouble);
+        }
+    }
+
+    /// Keeps connections to a server for whoever needs some next.
+    fn keep(&self, host: &Host, stage: Stage) {
+        let mut stages = lock(&self.stages);
+        let of_release = stages.entry(host.release).or_default();
+        of_release.push((host.number, stage));
     }
 
     /// Replays a scenario that has its steps in one order.
@@ -301,11 +337,7 @@ impl Shared {
                 drop(stage);
                 self.after_trouble(host, trouble).await;
             }
-            (_, Ok(stage)) => {
-                let mut stages = lock(&self.stages);
-                let of_release = stages.entry(host.release).or_default();
-                of_release.push((host.number, stage));
-            }
+            (_, Ok(stage)) => self.keep(host, stage),
             (_, Err(_)) => {}
         }
         outcome

@@ -71,6 +71,26 @@ pub(crate) async fn replay_alone(
     outcome
 }
 
+/// Plays the schedules that nobody has begun, one after the other, on connections to a server. Where
+/// the scenario asks for it, each finds what the one before has left.
+pub(super) async fn explore_on(exploration: &Exploration, stage: &mut Stage) {
+    let carries_over = exploration.scenario().carries_over;
+    let mut left = None;
+    while let Some(turn) = exploration.next() {
+        let outcome = if carries_over {
+            let (outcome, for_next) = stage.replay_next(turn.scenario(), left).await;
+            left = for_next;
+            outcome
+        } else {
+            stage.replay(turn.scenario(), None).await
+        };
+        exploration.take(turn, outcome);
+    }
+    if let Some(left) = left {
+        stage.drop_left(exploration.scenario(), left).await;
+    }
+}
+
 /// Plays the schedules that nobody has begun, one after the other. On a server of their own nothing of
 /// one is left when the next begins, and nothing is made ahead while one is played: what is shared by
 /// the whole server is part of what they are about.
@@ -83,9 +103,6 @@ pub(crate) async fn explore_alone(
     let ahead = if is_own { 0 } else { exploration.count() };
     let mut stage = seat.stage(ahead, options).await?;
     stage.clears_up_at_once = is_own;
-    while let Some(turn) = exploration.next() {
-        let outcome = stage.replay(turn.scenario(), None).await;
-        exploration.take(turn, outcome);
-    }
+    explore_on(exploration, &mut stage).await;
     seat.leave(stage).await
 }

@@ -55,6 +55,7 @@ const KEYS: Keys = Keys {
         "schedules",
         "invariants",
         "superuser",
+        "carry_over",
     ],
     later: &["watch"],
 };
@@ -213,6 +214,7 @@ fn scenario(
     };
     let mut reader = Reader::new(mistakes, &mut sessions, &mut statements, clock, combination);
     let schedules = scheduled::read(&mut reader, &fields);
+    let carries_over = scheduled::carries_over(reader.mistakes, &fields);
     let is_scheduled = fields.get("schedules").is_some();
     // Steps of sessions without an order were told of.
     if !is_scheduled && (reader.steps.complete || fields.get("steps").is_some()) {
@@ -262,6 +264,7 @@ fn scenario(
         sessions: sessions.into_model(),
         steps: steps.into_model(),
         schedules,
+        carries_over,
         claims,
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,

@@ -77,6 +77,21 @@ pub(super) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Sched
     schedules(reader.mistakes, &entry.value, counts, &places)
 }
 
+/// Whether a schedule finds what the one before has left (`carry_over: true`).
+pub(super) fn carries_over(mistakes: &mut Mistakes, fields: &Fields<'_>) -> bool {
+    let Some(entry) = fields.entry("carry_over") else {
+        return false;
+    };
+    if fields.entry("schedules").is_none() {
+        mistakes.report(
+            Mistake::new(entry.key_span, "there is nothing to carry over")
+                .label("a scenario with one order of steps has nothing before it")
+                .help("take it out, or write `schedules:`"),
+        );
+    }
+    values::boolean(mistakes, &entry.value).is_some_and(|asked| asked.value)
+}
+
 fn schedules(
     mistakes: &mut Mistakes,
     node: &Node,

@@ -51,6 +51,9 @@ pub struct Scenario {
     /// The orders in which the sessions' own steps are played; `None` where the scenario has its
     /// steps in one order.
     pub schedules: Option<Schedules>,
+    /// Whether schedules are played in one database and through the same connections, so that each
+    /// finds what the tear-downs of the one before have left.
+    pub carries_over: bool,
     /// What the scenario demonstrates.
     pub claims: Vec<Claim>,
     /// What it does not show.
