@@ -1,16 +1,14 @@
 //! A spec → a scenario file.
 
 use std::fmt::Write;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
-use super::environment::session_settings;
+use super::names::Names;
 use super::needs::superuser_needs;
-use super::spec::{Spec, SpecSession};
+use super::spec::Spec;
+use super::surroundings::{Setting, hoisted, mentions, server, settings};
 use super::yaml::{key, scalar};
-use crate::scenario::{SUPERUSER_SETTINGS, Spanned, cluster_wide, split};
-use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules};
+use crate::scenario::split;
+use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules, StepPlace};
 
 /// Writes a spec as a scenario: the same sessions, steps, set-ups, tear-downs, schedules and
 /// markers.
@@ -66,37 +64,20 @@ pub fn convert(spec: &Spec) -> String {
         let _ = writeln!(yaml, "\nteardown: {}", scalar(&teardown.value, 0));
     }
     yaml.push_str("\nsessions:\n");
-    for session in &spec.sessions {
-        push_session(&mut yaml, spec, session, &settings);
+    let names = Names::of(spec);
+    for session in 0..spec.sessions.len() {
+        push_session(&mut yaml, spec, session, &names, &settings);
     }
     match &spec.schedules {
         Schedules::All(_) => yaml.push_str("\nschedules: all\n"),
         Schedules::Listed(schedules) => {
             yaml.push_str("\nschedules:\n");
             for schedule in schedules {
-                let _ = writeln!(yaml, "  - {}", flow(spec, schedule));
+                let _ = writeln!(yaml, "  - {}", flow(&names, schedule));
             }
         }
     }
     yaml
-}
-
-/// The server that a spec needs for itself. Plans depend on statistics, and since PostgreSQL 18
-/// CREATE INDEX makes some only where autovacuum is on; it need not ever come by.
-fn server(spec: &Spec) -> Option<&'static str> {
-    let is_cluster_wide = |sql: &Spanned<String>| {
-        let statements = split(&sql.value).unwrap_or_default();
-        statements
-            .iter()
-            .any(|statement| cluster_wide(&statement.text).is_some())
-    };
-    if mentions(spec, "explain") {
-        Some("server:\n  own: true\n  settings: { autovacuum: on, autovacuum_naptime: 2147483s }\n")
-    } else if spec.all_sql().any(is_cluster_wide) {
-        Some("server: own\n")
-    } else {
-        None
-    }
 }
 
 /// A title and the rest, out of the comment that a spec begins with.
@@ -159,9 +140,13 @@ fn push_setups(yaml: &mut String, spec: &Spec, settings: &[Setting]) {
     }
 }
 
-fn push_session(yaml: &mut String, spec: &Spec, session: &SpecSession, common: &[Setting]) {
+fn push_session(yaml: &mut String, spec: &Spec, at: usize, names: &Names, common: &[Setting]) {
+    let session = &spec.sessions[at];
     let name = &session.name.value;
-    let _ = writeln!(yaml, "  {}:", key(name));
+    let _ = writeln!(yaml, "  {}:", key(names.session(at)));
+    if names.session(at) != name {
+        let _ = writeln!(yaml, "    title: {}", scalar(name, 4));
+    }
     let setup = session.setup.as_ref().map(|setup| setup.value.as_str());
     let (setup, mut settings) = setup.map_or_else(Default::default, hoisted);
     settings.extend(common.iter().cloned());
@@ -179,79 +164,47 @@ fn push_session(yaml: &mut String, spec: &Spec, session: &SpecSession, common: &
         let _ = writeln!(yaml, "    setup: {}", scalar(&setup, 4));
     }
     yaml.push_str("    steps:\n");
-    for step in &session.steps {
-        let name = key(&step.name.value);
-        let sql = &step.sql.value;
-        // isolationtester sends a block as one message; for one statement that is no difference.
-        let is_one = split(sql).is_ok_and(|statements| statements.len() <= 1);
-        let _ = if is_one {
-            writeln!(yaml, "      {name}: {}", scalar(sql, 6))
-        } else {
-            writeln!(
-                yaml,
-                "      {name}:\n        sql: {}\n        message: true",
-                scalar(sql, 8)
-            )
+    for (number, step) in session.steps.iter().enumerate() {
+        let place = StepPlace {
+            session: at,
+            step: number,
         };
+        let name = names.step(place);
+        let statements = split(&step.sql.value).map_or(2, |statements| statements.len());
+        let sql = if statements == 0 { "" } else { &step.sql.value };
+        // isolationtester sends a block as one message; for one statement that is no difference.
+        let is_message = statements > 1;
+        let is_renamed = name != step.name.value;
+        let name = key(name);
+        if !is_message && !is_renamed {
+            let _ = writeln!(yaml, "      {name}: {}", scalar(sql, 6));
+            continue;
+        }
+        let _ = writeln!(yaml, "      {name}:\n        sql: {}", scalar(sql, 8));
+        if is_message {
+            yaml.push_str("        message: true\n");
+        }
+        if is_renamed {
+            let _ = writeln!(yaml, "        label: {}", scalar(&step.name.value, 8));
+        }
     }
     if let Some(teardown) = &session.teardown {
         let _ = writeln!(yaml, "    teardown: {}", scalar(&teardown.value, 4));
     }
 }
 
-/// A setting of the server, and its value.
-type Setting = (String, String);
-
-/// A set-up without the harmless settings that only a superuser may set, and these: as settings of
-/// the session anybody may have them.
-fn hoisted(setup: &str) -> (String, Vec<Setting>) {
-    let mut settings = Vec::new();
-    let rest = SUPERUSER_SETS.replace_all(setup, |set: &Captures<'_>| {
-        settings.push((set[1].to_ascii_lowercase(), set[2].to_owned()));
-        String::new()
-    });
-    (rest.trim().to_owned(), settings)
-}
-
-static SUPERUSER_SETS: LazyLock<Regex> = LazyLock::new(|| {
-    let names = SUPERUSER_SETTINGS.join("|");
-    let set =
-        format!(r"(?i)\bset\s+(?:session\s+)?({names})\s*(?:=|\bto\b)\s*'?([^;']*?)'?\s*;\s*");
-    Regex::new(&set).expect("a name has no special characters")
-});
-
-/// What sessions of specs begin with and those of scenarios do not, where times are shown.
-fn settings(spec: &Spec) -> Vec<Setting> {
-    let shows_time = spec.all_sql().any(|sql| TIMES.is_match(&sql.value));
-    let of_times = |name: &str| ["TimeZone", "DateStyle", "IntervalStyle"].contains(&name);
-    let settings = session_settings().into_iter();
-    settings
-        .filter(|(name, _)| shows_time && of_times(name))
-        .collect()
-}
-
-static TIMES: LazyLock<Regex> = LazyLock::new(|| {
-    let words = r"(?i)\b(?:timestamp(?:tz)?|date|time|interval|now|clock_timestamp|current_\w+)\b";
-    Regex::new(words).expect("the words are a regular expression")
-});
-
-fn mentions(spec: &Spec, word: &str) -> bool {
-    let mut sql = spec.all_sql();
-    sql.any(|sql| sql.value.to_ascii_lowercase().contains(word))
-}
-
 /// `[a, { step: b, report_after: [c] }]`
-fn flow(spec: &Spec, schedule: &Schedule) -> String {
+fn flow(names: &Names, schedule: &Schedule) -> String {
     let steps: Vec<String> = schedule
         .steps
         .iter()
-        .map(|scheduled| flow_step(spec, scheduled))
+        .map(|scheduled| flow_step(names, scheduled))
         .collect();
     format!("[{}]", steps.join(", "))
 }
 
-fn flow_step(spec: &Spec, scheduled: &ScheduledStep) -> String {
-    let name = |step| key(&spec.step(step).name.value);
+fn flow_step(names: &Names, scheduled: &ScheduledStep) -> String {
+    let name = |step| key(names.step(step));
     let step = name(scheduled.step);
     if scheduled.markers.is_empty() {
         return step;

@@ -120,10 +120,12 @@ impl Replay<'_> {
         let ended = std::mem::take(&mut turn.ended);
         let waited = turn.waiting_since.is_some();
         let blockers = blockers.filter(|_| !waited || !ended.is_empty());
-        if turn.is_over() {
+        let is_over = turn.is_over();
+        if is_over {
             live.turn = None;
         }
-        if waited && !ended.is_empty() {
+        // An empty message ends without an answer.
+        if waited && (is_over || !ended.is_empty()) {
             self.push(step, EventKind::Continues { session });
         }
         let named = (session != self.outside()).then_some(session);

@@ -16,7 +16,7 @@ pub use load::{
     LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SERVER_SETTINGS,
     SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
-pub(crate) use load::{Mistake, Mistakes, closest, suggestion};
+pub(crate) use load::{Mistake, Mistakes, closest, is_name, is_step_key, suggestion};
 pub use model::{
     Action, Blocker, Bound, Claim, Difference, Expect, Expectation, ExpectedError, ExpectedRows,
     InOrder, Isolation, OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator,

@@ -45,5 +45,6 @@ pub use duration::{ParseDurationError, parse as parse_duration};
 pub use entry::{LoadError, Loaded, load, load_all, parse};
 pub use known_settings::{SERVER_SETTINGS, SUPERUSER_SETTINGS};
 pub(crate) use mistakes::{Mistake, Mistakes};
-pub(crate) use names::{closest, suggestion};
+pub(crate) use names::{closest, is_name, suggestion};
 pub use read::{ReadError, ReadErrorKind, read};
+pub(crate) use steps::is_step_key;

@@ -19,7 +19,7 @@ use super::values::{self, Fields};
 const HELP: &str = "write one step a line: `- A: SELECT 1;`";
 
 /// Whether a word is a key of a step, and so no name for a session.
-pub(super) fn is_step_key(word: &str) -> bool {
+pub(crate) fn is_step_key(word: &str) -> bool {
     ACTING.contains(&word) || BESIDE.known.contains(&word)
 }
 
