@@ -1,7 +1,8 @@
 //! Expected values, changed one at a time in the text of a file.
 
 use lockstep::scenario::{
-    Blocker, Expect, ExpectedError, ExpectedRows, Scenario, SessionIndex, Span, Waits,
+    Action, Blocker, Expect, ExpectedError, ExpectedRows, Reply, Scenario, SessionIndex, Span,
+    Step, Waits,
 };
 
 /// Another text for a place of the file.
@@ -61,13 +62,31 @@ pub fn changes(
     }
     if let Some(waits) = &expect.waits {
         let changed = other_waits(scenario, &waits.value, actor);
+        let steers = steers(scenario, &waits.value);
         found.extend(changed.into_iter().map(|text| Replacement {
             span: waits.span,
             text,
-            steers: true,
+            steers,
         }));
     }
     found
+}
+
+/// Whether the runner reads what a step waits for: it looks for the wait events that are named, and
+/// for who waits for sessions whose answers are not waited for.
+fn steers(scenario: &Scenario, waits: &Waits) -> bool {
+    let is_event = |blocker: &Blocker| matches!(blocker, Blocker::WaitEvent(_));
+    let is_left_alone = |step: &Step| {
+        matches!(
+            step.action,
+            Action::Send {
+                reply: Reply::Later,
+                ..
+            }
+        )
+    };
+    matches!(waits, Waits::For(blockers) if blockers.iter().any(is_event))
+        || scenario.steps.iter().any(is_left_alone)
 }
 
 /// Each value changed, NULL where there was none and the other way round; each row left out; two
@@ -208,4 +227,134 @@ fn list(items: impl Iterator<Item = String>) -> String {
 /// Text in double quotes; JSON's escapes are YAML's, too.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep::scenario::{SourceFile, parse};
+
+    use super::*;
+
+    /// What stands for `expect:` of the last step, and each text in its place.
+    fn changed(expect: &str) -> Vec<String> {
+        let head = "title: t\nsessions: [A, B, C]\nsteps:\n  - A: BEGIN;\n  - C: BEGIN;\n  - B: SELECT 1;\n";
+        let text = format!("{head}    expect: {expect}\n");
+        let source = SourceFile {
+            path: "t.yaml".into(),
+            text: text.as_str().into(),
+        };
+        let scenario = parse(&source).expect("a scenario").remove(0);
+        let outcomes = scenario.steps[2]
+            .expect
+            .iter()
+            .flat_map(|one| &one.outcomes);
+        let changes = outcomes.flat_map(|one| changes(&scenario, one, Some(SessionIndex(1))));
+        let apply = |change: Replacement| {
+            let mut text = text.clone();
+            text.replace_range(change.span.start..change.span.end, &change.text);
+            let text = text
+                .split_once("expect: ")
+                .expect("it is there")
+                .1
+                .trim_start();
+            text.trim_end().to_owned()
+        };
+        changes.map(apply).collect()
+    }
+
+    #[test]
+    fn each_value_and_each_row_is_changed() {
+        assert_eq!(
+            changed("{ rows: [[1, a], [null, t]] }"),
+            [
+                r#"{ rows: [["2", "a"], [null, "t"]] }"#,
+                r#"{ rows: [[null, "a"], [null, "t"]] }"#,
+                r#"{ rows: [["1", "a changed"], [null, "t"]] }"#,
+                r#"{ rows: [["1", null], [null, "t"]] }"#,
+                r#"{ rows: [[null, "t"]] }"#,
+                r#"{ rows: [["1", "a"], [" changed", "t"]] }"#,
+                r#"{ rows: [["1", "a"], [null, "f"]] }"#,
+                r#"{ rows: [["1", "a"], [null, null]] }"#,
+                r#"{ rows: [["1", "a"]] }"#,
+                r#"{ rows: [[null, "t"], ["1", "a"]] }"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn rows_below_each_other_are_changed_as_a_whole() {
+        assert_eq!(
+            changed("\n      unordered: true\n      rows:\n        - [1]\n        - [2]\n"),
+            [
+                "unordered: true\n      rows:\n        [[\"2\"], [\"2\"]]",
+                "unordered: true\n      rows:\n        [[null], [\"2\"]]",
+                "unordered: true\n      rows:\n        [[\"2\"]]",
+                "unordered: true\n      rows:\n        [[\"1\"], [\"3\"]]",
+                "unordered: true\n      rows:\n        [[\"1\"], [null]]",
+                "unordered: true\n      rows:\n        [[\"1\"]]",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_else_is_asked_for_is_changed() {
+        for (expect, wanted) in [
+            ("{ row_count: 2 }", vec!["{ row_count: 3 }"]),
+            ("{ empty: true }", vec!["{ empty: false }"]),
+            ("{ tag: UPDATE 1 }", vec![r#"{ tag: "UPDATE 2" }"#]),
+            ("{ tag: COMMIT }", vec![r#"{ tag: "ROLLBACK" }"#]),
+            (
+                "{ columns: [a] }",
+                vec![r#"{ columns: ["not a"] }"#, "{ columns: [] }"],
+            ),
+            (
+                r#"{ notices: ["x*"] }"#,
+                vec![r#"{ notices: ["not x*"] }"#, "{ notices: [] }"],
+            ),
+            ("{ error: 40001 }", vec![r#"{ error: { code: "40P01" } }"#]),
+            (
+                r#"{ error: { code: 55P03, message: "x*" } }"#,
+                vec![
+                    r#"{ error: { code: "40001", message: "x*" } }"#,
+                    r#"{ error: { code: "55P03", message: "not x*" } }"#,
+                ],
+            ),
+        ] {
+            assert_eq!(changed(expect), wanted);
+        }
+    }
+
+    #[test]
+    fn a_wait_is_denied_and_is_for_somebody_else() {
+        for (expect, wanted) in [
+            ("{ waits: true }", vec!["{ waits: false }"]),
+            ("{ waits: false }", vec!["{ waits: true }"]),
+            ("{ waits: [A] }", vec!["{ waits: false }", "{ waits: [C] }"]),
+            (
+                "{ waits: [A, C] }",
+                vec![
+                    "{ waits: false }",
+                    "{ waits: [prepared transaction, C] }",
+                    "{ waits: [C] }",
+                    "{ waits: [A, prepared transaction] }",
+                    "{ waits: [A] }",
+                ],
+            ),
+        ] {
+            assert_eq!(changed(expect), wanted);
+        }
+    }
+
+    #[test]
+    fn every_outcome_is_changed() {
+        assert_eq!(
+            changed("{ waits: false, one_of: [{ row_count: 1 }, { tag: COMMIT }] }"),
+            [
+                "{ waits: false, one_of: [{ row_count: 2 }, { tag: COMMIT }] }",
+                "{ waits: true, one_of: [{ row_count: 1 }, { tag: COMMIT }] }",
+                r#"{ waits: false, one_of: [{ row_count: 1 }, { tag: "ROLLBACK" }] }"#,
+                "{ waits: true, one_of: [{ row_count: 1 }, { tag: COMMIT }] }",
+            ]
+        );
+    }
 }

@@ -15,8 +15,11 @@ use super::replay::Case;
 /// What is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// What a step must come to; `true` where the runner reads it, too.
-    Expected(bool),
+    /// What a step must come to.
+    Expected {
+        /// Whether the runner reads it, too.
+        steers: bool,
+    },
     Guard(Guard),
 }
 
@@ -51,16 +54,13 @@ pub struct Mutant {
     pub sites: Vec<Site>,
 }
 
-/// Every mutant of a file, of which these are the cases, in the order of the text. What several
-/// steps or cases share is changed once.
-pub fn of_file(cases: &[(usize, &Case)]) -> Vec<Mutant> {
+/// Every mutant of a file with these cases, in the order of the text. What several steps or cases
+/// share is changed once.
+pub fn of_file(cases: &[Scenario]) -> Vec<Mutant> {
     let mut edits: BTreeMap<Edit, Vec<Site>> = BTreeMap::new();
-    for (number, case) in cases {
-        for (edit, outcome) in guards(&case.scenario).chain(values(&case.scenario)) {
-            let site = Site {
-                case: *number,
-                outcome,
-            };
+    for (case, scenario) in cases.iter().enumerate() {
+        for (edit, outcome) in guards(scenario).chain(values(scenario)) {
+            let site = Site { case, outcome };
             edits.entry(edit).or_default().push(site);
         }
     }
@@ -127,7 +127,9 @@ fn values(scenario: &Scenario) -> impl Iterator<Item = (Edit, Option<Outcome>)> 
                         let edit = Edit {
                             span: change.span,
                             text: change.text,
-                            kind: Kind::Expected(change.steers),
+                            kind: Kind::Expected {
+                                steers: change.steers,
+                            },
                         };
                         (edit, Some(outcome))
                     })

@@ -17,6 +17,9 @@ const JOBS: usize = 8;
 /// How long a step of a scenario may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// A step of a mutant that takes longer is stuck: the change is noticed.
+const LIMIT_OF_MUTANT: Duration = Duration::from_secs(2);
+
 /// A case as it is written, and what it came to.
 pub struct Case {
     pub scenario: Scenario,
@@ -125,5 +128,14 @@ const fn no_sql() -> SqlText {
         text: String::new(),
         span: Span { start: 0, end: 0 },
         origins: Vec::new(),
+    }
+}
+
+/// The scenario with a short limit for each of its steps.
+pub fn within_limit(scenario: Scenario) -> Scenario {
+    let limit = scenario.timeout.unwrap_or(LIMIT).min(LIMIT_OF_MUTANT);
+    Scenario {
+        timeout: Some(limit),
+        ..scenario
     }
 }

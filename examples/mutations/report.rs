@@ -10,7 +10,7 @@ use super::mutant::{Edit, Kind};
 /// What became of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// It is a value of an outcome that did not come, or of another release.
+    /// It changes an outcome that came on no release.
     Unseen,
     /// It came to the same as the scenario.
     Equivalent,
@@ -53,7 +53,7 @@ pub fn table(fates: &[(Kind, Fate)]) -> String {
         "{:<16}{:>9}{:>9}{:>9}{:>12}{:>10}{:>9}\n",
         "", "mutants", "caught", "refused", "equivalent", "survived", "unseen"
     );
-    let is_expected = |kind: &Kind| matches!(kind, Kind::Expected(_));
+    let is_expected = |kind: &Kind| matches!(kind, Kind::Expected { .. });
     let rows: [(&str, &dyn Fn(&Kind) -> bool); 4] = [
         ("expected values", &is_expected),
         ("locks", &|kind| *kind == Kind::Guard(Guard::Lock)),
@@ -108,7 +108,7 @@ mod tests {
         let edit = Edit {
             span: Span { start: 8, end: 20 },
             text: "[[2], [2]]".to_owned(),
-            kind: Kind::Expected(false),
+            kind: Kind::Expected { steers: false },
         };
         assert_eq!(
             line(&source, &edit),
