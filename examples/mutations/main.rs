@@ -5,6 +5,7 @@
 //! is judged.
 
 mod clauses;
+mod conditions;
 mod expected;
 mod judging;
 mod mutant;

@@ -47,21 +47,25 @@ fn shown(text: &str) -> String {
     start + "…"
 }
 
+/// A row of the table, and which mutants it counts.
+type Group = (&'static str, fn(Kind) -> bool);
+
 /// A table of all fates, and the share that was caught.
 pub fn table(fates: &[(Kind, Fate)]) -> String {
     let mut out = format!(
         "{:<16}{:>9}{:>9}{:>9}{:>12}{:>10}{:>9}\n",
         "", "mutants", "caught", "refused", "equivalent", "survived", "unseen"
     );
-    let is_expected = |kind: &Kind| matches!(kind, Kind::Expected { .. });
-    let rows: [(&str, &dyn Fn(&Kind) -> bool); 4] = [
-        ("expected values", &is_expected),
-        ("locks", &|kind| *kind == Kind::Guard(Guard::Lock)),
-        ("conditions", &|kind| *kind == Kind::Guard(Guard::Condition)),
-        ("all", &|_| true),
+    let rows: [Group; 4] = [
+        ("expected values", |kind| {
+            matches!(kind, Kind::Expected { .. })
+        }),
+        ("locks", |kind| kind == Kind::Guard(Guard::Lock)),
+        ("conditions", |kind| kind == Kind::Guard(Guard::Condition)),
+        ("all", |_| true),
     ];
     for (name, is_meant) in rows {
-        let of_kind = || fates.iter().filter(|(kind, _)| is_meant(kind));
+        let of_kind = || fates.iter().filter(|(kind, _)| is_meant(*kind));
         let count = |fate| of_kind().filter(|(_, other)| *other == fate).count();
         let _ = writeln!(
             out,
