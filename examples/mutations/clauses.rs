@@ -20,7 +20,26 @@ pub struct Change {
     /// What is replaced, in bytes of the SQL.
     pub range: Range<usize>,
     /// What stands there then.
-    pub text: String,
+    pub by: By,
+}
+
+/// What takes the place of a piece of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum By {
+    /// This.
+    Text(String),
+    /// The same, between these two.
+    Itself(&'static str, &'static str),
+}
+
+impl By {
+    /// What stands in the place of a piece of text.
+    pub fn instead_of(&self, old: &str) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Itself(before, after) => format!("{before}{old}{after}"),
+        }
+    }
 }
 
 /// The strengths of row locks, the strongest first.
@@ -80,7 +99,7 @@ fn row_lock(tokens: &Tokens<'_>, at: usize, found: &mut Vec<Change>) {
         found.push(Change {
             guard: Guard::Lock,
             range,
-            text: text.to_owned(),
+            by: By::Text(text.to_owned()),
         });
     };
     for weaker in &STRENGTHS[strength + 1..] {
@@ -115,7 +134,7 @@ fn table_lock(tokens: &Tokens<'_>, at: usize, found: &mut Vec<Change>) {
         found.push(Change {
             guard: Guard::Lock,
             range,
-            text: text.to_owned(),
+            by: By::Text(text.to_owned()),
         });
     };
     let last = if tokens.is(end - 1, "NOWAIT") {
@@ -157,24 +176,17 @@ fn advisory_lock(tokens: &Tokens<'_>, at: usize, found: &mut Vec<Change>) {
         let token = &tokens.all[at];
         token.kind == Kind::Comma && token.depth == depth
     });
-    let (range, text) = match comma {
-        Some(comma) => (
-            tokens.range(at + 2, comma - 1),
-            "pg_backend_pid()".to_owned(),
+    let (last, by) = match comma {
+        Some(comma) => (comma - 1, By::Text("pg_backend_pid()".to_owned())),
+        None => (
+            close - 1,
+            By::Itself("pg_backend_pid() * 1000000::bigint + (", ")"),
         ),
-        None => {
-            let range = tokens.range(at + 2, close - 1);
-            let key = &tokens.sql[range.clone()];
-            (
-                range,
-                format!("pg_backend_pid() * 1000000::bigint + ({key})"),
-            )
-        }
     };
     found.push(Change {
         guard: Guard::Lock,
-        range,
-        text,
+        range: tokens.range(at + 2, last),
+        by,
     });
 }
 
@@ -188,7 +200,8 @@ pub mod tests {
         found.sort_by_key(|change| (change.range.start, change.range.end));
         let apply = |change: Change| {
             let mut text = sql.to_owned();
-            text.replace_range(change.range, &change.text);
+            let by = change.by.instead_of(&text[change.range.clone()]);
+            text.replace_range(change.range, &by);
             text
         };
         found.into_iter().map(apply).collect()

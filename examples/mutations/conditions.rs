@@ -1,6 +1,6 @@
 //! The conditions of a WHERE, and of a WHEN MATCHED, taken away one at a time.
 
-use super::clauses::{Change, Guard};
+use super::clauses::{By, Change, Guard};
 use super::tokens::{Kind, Tokens};
 
 /// What ends the conditions of a WHERE, outside of brackets.
@@ -37,13 +37,20 @@ pub fn changes(tokens: &Tokens<'_>, at: usize, found: &mut Vec<Change>) {
     }
     for (first, last) in conjuncts(tokens, at + 1) {
         let range = tokens.range(first, last);
-        if !tokens.sql[range.clone()].eq_ignore_ascii_case("true") {
-            found.push(Change {
-                guard: Guard::Condition,
-                range,
-                text: "true".to_owned(),
-            });
+        if tokens.sql[range.clone()].eq_ignore_ascii_case("true") {
+            continue;
         }
+        // A statement needs all of its parameters.
+        let by = if (first..=last).any(|at| tokens.kind(at) == Some(Kind::Parameter)) {
+            By::Itself("(", " OR true)")
+        } else {
+            By::Text("true".to_owned())
+        };
+        found.push(Change {
+            guard: Guard::Condition,
+            range,
+            by,
+        });
     }
 }
 
@@ -114,6 +121,17 @@ mod tests {
         assert_eq!(
             changed("DELETE FROM jobs WHERE a = 1 AND b = 2 OR c"),
             ["DELETE FROM jobs WHERE true"]
+        );
+    }
+
+    #[test]
+    fn parameters_are_kept() {
+        assert_eq!(
+            changed("DELETE FROM jobs WHERE id = $1 AND token = 2"),
+            [
+                "DELETE FROM jobs WHERE (id = $1 OR true) AND token = 2",
+                "DELETE FROM jobs WHERE id = $1 AND true",
+            ]
         );
     }
 

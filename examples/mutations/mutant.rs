@@ -89,9 +89,12 @@ fn guards(scenario: &Scenario) -> impl Iterator<Item = (Edit, Option<Outcome>)> 
     all.flat_map(|sql| {
         let changes = clauses::changes(&sql.text);
         changes.into_iter().map(|change| {
+            let span = place(sql, change.range);
             let edit = Edit {
-                span: place(sql, change.range),
-                text: change.text,
+                span,
+                text: change
+                    .by
+                    .instead_of(&scenario.source.text[span.start..span.end]),
                 kind: Kind::Guard(change.guard),
             };
             (edit, None)

@@ -12,6 +12,8 @@ pub enum Kind {
     Close,
     Comma,
     Semicolon,
+    /// `$1`
+    Parameter,
     Other,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Tokens<'a> {
                 TokenKind::CloseParen => Kind::Close,
                 TokenKind::Comma => Kind::Comma,
                 TokenKind::Semi => Kind::Semicolon,
+                TokenKind::PositionalParam { .. } => Kind::Parameter,
                 TokenKind::Literal {
                     kind: LiteralKind::DollarQuotedString { .. },
                 } => {
