@@ -32,7 +32,7 @@ pub struct Edit {
 }
 
 /// One of the outcomes that a step of a case may have.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     step: usize,
     expectation: usize,
@@ -40,7 +40,7 @@ pub struct Outcome {
 }
 
 /// A case that an edit changes, and which of its outcomes if it changes one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
     /// The position of the case.
     pub case: usize,
@@ -61,7 +61,11 @@ pub fn of_file(cases: &[Scenario]) -> Vec<Mutant> {
     for (case, scenario) in cases.iter().enumerate() {
         for (edit, outcome) in guards(scenario).chain(values(scenario)) {
             let site = Site { case, outcome };
-            edits.entry(edit).or_default().push(site);
+            let sites = edits.entry(edit).or_default();
+            // A statement that several steps of a case use is changed for all of them.
+            if !sites.contains(&site) {
+                sites.push(site);
+            }
         }
     }
     let mutants = edits.into_iter();
