@@ -32,7 +32,9 @@ pub fn changes(tokens: &Tokens<'_>, at: usize, found: &mut Vec<Change>) {
     let is_where = tokens.is(at, "WHERE") && !tokens.follow(at + 1, &["CURRENT", "OF"]);
     let is_matched =
         tokens.is(at, "AND") && at > 0 && tokens.is_any(at - 1, &["MATCHED", "SOURCE", "TARGET"]);
-    if !is_where && !is_matched {
+    // Which rows an index holds is no check, unless they must be unique.
+    let is_of_index = tokens.follow(tokens.statement_of(at), &["CREATE", "INDEX"]);
+    if is_of_index || !(is_where || is_matched) {
         return;
     }
     for (first, last) in conjuncts(tokens, at + 1) {
@@ -121,6 +123,15 @@ mod tests {
         assert_eq!(
             changed("DELETE FROM jobs WHERE a = 1 AND b = 2 OR c"),
             ["DELETE FROM jobs WHERE true"]
+        );
+    }
+
+    #[test]
+    fn only_the_rows_of_unique_indexes_are_checked() {
+        assert!(changed("SELECT 1; CREATE INDEX ON j (k) WHERE a;").is_empty());
+        assert_eq!(
+            changed("CREATE UNIQUE INDEX ON j (k) WHERE a"),
+            ["CREATE UNIQUE INDEX ON j (k) WHERE true"]
         );
     }
 

@@ -116,6 +116,14 @@ impl<'a> Tokens<'a> {
         })
     }
 
+    /// The first token of the statement that a token belongs to.
+    pub fn statement_of(&self, at: usize) -> usize {
+        (0..=at)
+            .rev()
+            .find(|&at| self.begins_statement(at))
+            .unwrap_or(0)
+    }
+
     /// Whether a statement begins at a token.
     pub fn begins_statement(&self, at: usize) -> bool {
         at == 0 || self.kind(at - 1) == Some(Kind::Semicolon) || self.is_any(at - 1, &["BEGIN"])
