@@ -40,6 +40,7 @@
 #![warn(missing_docs)]
 
 pub mod cli;
+pub mod docs;
 pub mod isolation;
 pub mod judge;
 pub mod report;

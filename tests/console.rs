@@ -81,6 +81,7 @@ fn scenario(path: &str) -> Arc<Scenario> {
         title: "Two workers".into(),
         summary: None,
         tags: Vec::new(),
+        differences: Vec::new(),
         postgres: ReleaseRange::default(),
         sources: Vec::new(),
         setup: None,

@@ -40,6 +40,8 @@ pub(super) enum Command {
     Check(CheckOptions),
     /// Write an isolation spec as a scenario file.
     Convert(super::isolation::ConvertOptions),
+    /// Fill the generated parts of Markdown files, or verify them; needs no server.
+    Docs(DocsOptions),
     /// Print the JSON Schema of what Lockstep writes.
     Schema(SchemaOptions),
     /// List the pinned releases and what is at hand of them, fetch them, or make room.
@@ -186,6 +188,35 @@ pub(super) struct AcceptOptions {
 pub(super) struct CheckOptions {
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DocsOptions {
+    /// A file of pins that stand in the place of those built in.
+    /// [default: lockstep-pins.yaml, if it is there]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub pins: Option<PathBuf>,
+    #[command(subcommand)]
+    pub action: DocsAction,
+}
+
+/// What to do about the generated parts.
+#[derive(Debug, Subcommand)]
+pub(super) enum DocsAction {
+    /// Fill them from the scenarios and their snapshots.
+    Sync {
+        /// Markdown files, and folders to search for them. [default: those of the current folder,
+        /// and those below the folder `docs`]
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Fail if they are not what `sync` would write.
+    Check {
+        /// Markdown files, and folders to search for them. [default: those of the current folder,
+        /// and those below the folder `docs`]
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod accept;
 mod args;
 mod check;
+mod docs;
 mod environment;
 mod exit;
 mod interrupt;
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Accept(options) => accept::accept(&options, &environment.directory, output).code(),
         Command::Convert(options) => isolation::convert(&options, output).code(),
         Command::Check(options) => check::check(&options, output).code(),
+        Command::Docs(options) => docs::docs(&options, &environment, output).code(),
         Command::Schema(options) => schema::schema(&options, output).code(),
         Command::Servers(options) => servers::servers(&options, &environment, output),
     };

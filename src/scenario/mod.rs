@@ -18,9 +18,9 @@ pub use load::{
 };
 pub(crate) use load::{Mistake, Mistakes, closest, suggestion};
 pub use model::{
-    Action, Blocker, Bound, Claim, Expect, Expectation, ExpectedError, ExpectedRows, Isolation,
-    OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario,
-    Sending, Session, SessionIndex, Setting, Shutdown, Source, Step, Waits,
+    Action, Blocker, Bound, Claim, Difference, Expect, Expectation, ExpectedError, ExpectedRows,
+    Isolation, OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange,
+    Reply, Scenario, Sending, Session, SessionIndex, Setting, Shutdown, Source, Step, Waits,
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};

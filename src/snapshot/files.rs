@@ -262,7 +262,7 @@ pub(super) fn shown(directory: &Path, path: &Path) -> PathBuf {
 
 /// Writes a file so that it is there whole or not at all: into a temporary file of the same folder,
 /// which then takes the name.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

@@ -14,4 +14,5 @@ pub use answer::{
 };
 pub use event::{Event, EventKind, Lock, LockTarget, Transcript};
 pub(crate) use psql::display_width;
+pub(crate) use sent::opening;
 pub use text::{Block, TranscriptText};

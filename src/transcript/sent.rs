@@ -2,10 +2,26 @@
 //! in lines of the runner's own.
 
 use super::psql;
-use crate::scenario::{Bound, Param, Sending};
+use crate::scenario::{Action, Bound, Param, Sending};
 
 /// A longer value of a parameter is cut to this many characters.
 const SHOWN_CHARACTERS: usize = 200;
+
+/// The lines that a step begins with in the text, where SQL runs in it.
+pub(crate) fn opening(action: &Action, sessions: &[&str]) -> Option<String> {
+    match action {
+        Action::Check(sql) => Some(check(&sql.text)),
+        Action::Send {
+            session, sending, ..
+        } => Some(lines(sessions.get(session.0)?, sending)),
+        _ => None,
+    }
+}
+
+/// The lines for what the observer asks.
+pub(super) fn check(sql: &str) -> String {
+    with_prefixes(sql, "-- check: ", "--        ")
+}
 
 /// The lines for what a session sends.
 pub(super) fn lines(name: &str, sending: &Sending) -> String {
@@ -128,7 +144,7 @@ fn is_invisible(character: char) -> bool {
 
 /// SQL as written, without the white space at its end; the first line behind one prefix and the
 /// other lines behind another. An empty line does not get white space at its end.
-pub(super) fn with_prefixes(sql: &str, first: &str, other: &str) -> String {
+fn with_prefixes(sql: &str, first: &str, other: &str) -> String {
     let mut out = String::from(first);
     for (number, line) in sql.trim_end().split('\n').enumerate() {
         if number > 0 {

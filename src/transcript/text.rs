@@ -166,11 +166,7 @@ impl Writer<'_> {
                 self.open(step, Some(*session), lines);
             }
             EventKind::Checked { sql } => {
-                self.open(
-                    step,
-                    None,
-                    sent::with_prefixes(sql, "-- check: ", "--        "),
-                );
+                self.open(step, None, sent::check(sql));
             }
             EventKind::Answered {
                 session,

@@ -175,6 +175,7 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
         own_server: None,
         clock: None,
         redactions: Vec::new(),
+        differences: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::by_case;
 use super::claims;
 use super::clock;
 use super::cluster;
+use super::differences;
 use super::flow;
 use super::matrix::{Combination, Matrix};
 use super::mistakes::{Mistake, Mistakes};
@@ -35,6 +36,7 @@ const KEYS: Keys = Keys {
         "summary",
         "tags",
         "postgres",
+        "differences",
         "sources",
         "setup",
         "teardown",
@@ -157,6 +159,10 @@ fn scenario(
         .get("postgres")
         .and_then(|node| release_range::read(mistakes, node))
         .unwrap_or_else(ReleaseRange::default);
+    let differences = fields
+        .get("differences")
+        .map(|node| differences::read(mistakes, node, &postgres, fields.get("postgres")))
+        .unwrap_or_default();
     let sources = fields
         .get("sources")
         .map(|node| sources(mistakes, node))
@@ -241,6 +247,7 @@ fn scenario(
         summary,
         tags,
         postgres,
+        differences,
         sources: sources.into_iter().flatten().collect(),
         setup,
         teardown,

@@ -6,6 +6,7 @@ mod by_case;
 mod claims;
 mod clock;
 mod cluster;
+mod differences;
 mod document;
 mod duration;
 mod entry;

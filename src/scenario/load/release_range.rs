@@ -136,7 +136,7 @@ fn between(text: &str) -> Option<String> {
 }
 
 /// Whether some release lies in the range: it is enough to look around each bound.
-fn is_possible(range: &ReleaseRange) -> bool {
+pub(super) fn is_possible(range: &ReleaseRange) -> bool {
     const LATE_MINOR: u32 = 999;
     range.comparisons.iter().any(|comparison| {
         let bound = &comparison.bound;

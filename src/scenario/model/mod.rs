@@ -32,6 +32,8 @@ pub struct Scenario {
     pub tags: Vec<String>,
     /// The releases it is meaningful on.
     pub postgres: ReleaseRange,
+    /// What some of these do otherwise.
+    pub differences: Vec<Difference>,
     /// Where the behaviour is documented.
     pub sources: Vec<Source>,
     /// SQL that makes the tables, run before the sessions connect.
@@ -107,6 +109,17 @@ impl PartialEq for Redaction {
 }
 
 impl Eq for Redaction {}
+
+/// What some releases do otherwise than the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it is written.
+    pub span: Span,
+    /// The releases.
+    pub releases: ReleaseRange,
+    /// What they do, in a line.
+    pub what: String,
+}
 
 /// A link to a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
