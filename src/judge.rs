@@ -18,13 +18,16 @@ pub fn judge(
     key: SnapshotKey<'_>,
 ) -> Result<Verdict, SnapshotError> {
     match &outcome.trouble {
-        Some(Trouble::Invalid(diagnostic)) => return Ok(Verdict::Invalid(diagnostic.clone())),
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
+            return Ok(Verdict::Invalid(diagnostic.clone()));
+        }
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => {
             return Ok(Verdict::Error(what.clone()));
         }
         None => {}
     }
-    let unmet = unmet_in(scenario, &outcome.transcript, key.release);
+    let mut unmet = outcome.unmet.clone();
+    unmet.extend(unmet_in(scenario, &outcome.transcript, key.release));
     if !unmet.is_empty() {
         return Ok(Verdict::Unmet(unmet));
     }

@@ -8,8 +8,8 @@ use lockstep::cli::{ExitStatus, exit_status};
 use lockstep::report::{Console, Cut, RunSummary, Verbosity, WhyCut, group, step_place};
 use lockstep::runner::{CaseResult, Verdict};
 use lockstep::scenario::{
-    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Scenario, Sending,
-    Session, SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
+    Action, Diagnostic, ReleaseComparison, ReleaseOperator, ReleaseRange, Reply, Role, Scenario,
+    Sending, Session, SessionIndex, SourceFile, Span, Spanned, SqlText, Step, split,
 };
 use lockstep::server::Release;
 use lockstep::snapshot::{Mode, Unused, WhyUnused};
@@ -54,6 +54,7 @@ fn scenario(path: &str) -> Arc<Scenario> {
             sending: Sending::Statements(sql_text(sql, span(text))),
             reply: Reply::Awaited,
         },
+        role: Role::Ordered,
         id: None,
         label: None,
         note: None,
@@ -84,7 +85,7 @@ fn scenario(path: &str) -> Arc<Scenario> {
         differences: Vec::new(),
         postgres: ReleaseRange::default(),
         sources: Vec::new(),
-        setup: None,
+        setup: Vec::new(),
         teardown: None,
         sessions: vec![Session {
             name: Spanned {
@@ -108,6 +109,9 @@ fn scenario(path: &str) -> Arc<Scenario> {
         limits: Vec::new(),
         timeout: None,
         own_server: None,
+        schedules: None,
+        carries_over: false,
+        superuser: None,
         clock: None,
         redactions: Vec::new(),
     })

@@ -104,7 +104,9 @@ fn starting_with(seen: &Seen, base: Option<&Path>, settings: &[(String, String)]
 fn judge(case: &CaseId, outcome: &Outcome) -> Verdict {
     match &outcome.trouble {
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => Verdict::Error(what.clone()),
-        Some(Trouble::Invalid(mistake)) => Verdict::Invalid(mistake.clone()),
+        Some(Trouble::Invalid(mistake) | Trouble::Stuck(mistake)) => {
+            Verdict::Invalid(mistake.clone())
+        }
         None => {
             let unmet = unmet_in(&case.scenario, &outcome.transcript, case.release);
             if unmet.is_empty() {

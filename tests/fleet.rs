@@ -102,7 +102,9 @@ async fn replay(
         match &outcome.trouble {
             None => Verdict::Pass,
             Some(Trouble::Server(what) | Trouble::Unfit(what)) => Verdict::Error(what.clone()),
-            Some(Trouble::Invalid(mistake)) => Verdict::Invalid(mistake.clone()),
+            Some(Trouble::Invalid(mistake) | Trouble::Stuck(mistake)) => {
+                Verdict::Invalid(mistake.clone())
+            }
         }
     };
     let options = RunOptions {

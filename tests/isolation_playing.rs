@@ -59,7 +59,7 @@ async fn play(
 fn rendered(trouble: Option<&Trouble>) -> String {
     match trouble {
         None => "none\n".to_owned(),
-        Some(Trouble::Invalid(diagnostic)) => {
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
             scenario::render(std::slice::from_ref(diagnostic), RenderStyle::plain())
         }
         Some(other) => format!("{other:?}\n"),

@@ -94,6 +94,15 @@ fn a_spec_becomes_a_readable_scenario() {
     }
 }
 
+/// What is called so, or is renamed and has the name under a key.
+fn called<'a>(all: &'a serde_json::Value, name: &str, key: &str) -> &'a serde_json::Value {
+    let all = all.as_object().expect("it is a mapping");
+    let renamed = || all.values().find(|one| one[key].as_str() == Some(name));
+    all.get(name)
+        .or_else(renamed)
+        .unwrap_or_else(|| panic!("nothing is called {name}"))
+}
+
 #[test]
 fn what_is_converted_holds_the_same_sessions_steps_and_schedules() {
     let mut paths = specs("tests/data/isolation/ok");
@@ -108,12 +117,12 @@ fn what_is_converted_holds_the_same_sessions_steps_and_schedules() {
         let scenario: serde_json::Value = serde_saphyr::from_str(&yaml)
             .unwrap_or_else(|error| panic!("{}: {error}\n{yaml}", path.display()));
         for session in &spec.sessions {
-            let steps = &scenario["sessions"][&session.name.value]["steps"];
-            let steps = steps.as_object().expect("a session has steps");
+            let converted = called(&scenario["sessions"], &session.name.value, "title");
+            let steps = converted["steps"].as_object().expect("a session has steps");
             let names: Vec<&str> = session.steps.iter().map(|s| &*s.name.value).collect();
             assert_eq!(steps.len(), names.len(), "{}", path.display());
             for step in &session.steps {
-                let sql = &steps[&step.name.value];
+                let sql = called(&converted["steps"], &step.name.value, "label");
                 let sql = sql.as_str().or_else(|| sql["sql"].as_str());
                 let words = |text: &str| text.split_whitespace().collect::<String>();
                 assert_eq!(

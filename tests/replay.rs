@@ -40,7 +40,7 @@ fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
     let draw = |diagnostics: &[Diagnostic]| scenario::render(diagnostics, RenderStyle::plain());
     let mut seen = outcome.transcript.text().as_str().to_owned();
     match &outcome.trouble {
-        Some(Trouble::Invalid(diagnostic)) => {
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
             write!(
                 seen,
                 "\n=== invalid\n{}",
@@ -53,7 +53,8 @@ fn seen(scenario: &Scenario, outcome: &Outcome, release: Release) -> String {
         None => Ok(()),
     }
     .expect("a String takes everything");
-    let unmet = expect::unmet_in(scenario, &outcome.transcript, release);
+    let mut unmet = outcome.unmet.clone();
+    unmet.extend(expect::unmet_in(scenario, &outcome.transcript, release));
     if outcome.trouble.is_none() && !unmet.is_empty() {
         write!(seen, "\n=== unmet\n{}", draw(&unmet)).expect("a String takes everything");
     }

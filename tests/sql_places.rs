@@ -13,7 +13,7 @@ fn setup(written: &str) -> (String, SqlText) {
         text: text.clone().into(),
     };
     match scenario::parse(&source) {
-        Ok(mut scenarios) => (text, scenarios.remove(0).setup.expect("there is a setup")),
+        Ok(mut scenarios) => (text, scenarios.remove(0).setup.remove(0)),
         Err(mistakes) => panic!("{}", scenario::render(&mistakes, RenderStyle::plain())),
     }
 }

@@ -94,6 +94,10 @@ pub(super) struct ServerOptions {
     /// How long a step, a set-up or a tear-down may take, where the scenario does not say.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
     pub timeout: Duration,
+    /// Run what asks for a superuser as one, who may run programs and read files on the machine of the
+    /// server: scenarios with `superuser: true`, and all isolation specs.
+    #[arg(long)]
+    pub allow_superuser: bool,
 }
 
 /// Reads a length of time, and says how one is written.

@@ -16,7 +16,7 @@ use super::isolation;
 use super::output::Output;
 use super::pins::{asked_for, pins};
 use super::proposals::{Proposals, judge_with};
-use super::select::{Selected, select};
+use super::select::{Selected, refuse_superusers, select};
 use super::server::{Signals, Told, or_interrupted, runtime, with_fleet};
 use super::unused::unused;
 use crate::report::{
@@ -46,6 +46,11 @@ pub(super) fn run(options: &RunOptions, environment: &Environment, output: Outpu
         Ok(selected) => selected,
         Err(status) => return status.code(),
     };
+    if !options.server.allow_superuser
+        && let Err(status) = refuse_superusers(selected.scenarios.iter().map(Arc::as_ref), output)
+    {
+        return status.code();
+    }
     let mode = if environment.ci {
         Mode::ReadOnly
     } else {

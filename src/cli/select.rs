@@ -9,13 +9,17 @@ use super::args::Selection;
 use super::exit::ExitStatus;
 use super::output::Output;
 use crate::report::count;
-use crate::scenario::{Loaded, Scenario, discover, load_all};
+use crate::scenario::{Diagnostic, Loaded, Scenario, discover, load_all};
 use crate::snapshot::Layout;
 
 /// The folder that is meant where no path is named.
 const DEFAULT_FOLDER: &str = "scenarios";
 /// What the names of scenario files end in.
 const EXTENSIONS: [&str; 2] = ["yaml", "yml"];
+
+/// What it takes to run something as a superuser.
+pub(super) const TRUSTED: &str = "if you trust it, run it with `--allow-superuser`: it may then run \
+     programs and read files on the machine of the server";
 
 /// The paths that are named, or the default one.
 pub(super) fn named_or_default(named: &[PathBuf]) -> Vec<PathBuf> {
@@ -67,6 +71,33 @@ pub(super) fn select(selection: &Selection, output: Output) -> Result<Selected, 
         left_out,
         found,
     })
+}
+
+/// A scenario is somebody's SQL, and a superuser can run programs: that must be asked for twice.
+pub(super) fn refuse_superusers<'a>(
+    scenarios: impl IntoIterator<Item = &'a Scenario>,
+    output: Output,
+) -> Result<(), ExitStatus> {
+    let mut refused: Vec<Diagnostic> = scenarios
+        .into_iter()
+        .filter_map(|scenario| {
+            Some(Diagnostic {
+                source: scenario.source.clone(),
+                message: "this scenario asks for a superuser".to_owned(),
+                span: scenario.superuser?,
+                label: "more than the rights of a database's owner".to_owned(),
+                related: Vec::new(),
+                help: Some(TRUSTED.to_owned()),
+            })
+        })
+        .collect();
+    // The cases of a matrix ask for the same.
+    refused.dedup();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    output.draw(&refused);
+    Err(ExitStatus::Invalid)
 }
 
 /// Reads scenario files, all of which must be right.

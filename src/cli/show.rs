@@ -6,7 +6,7 @@ use super::args::{ShowFormat, ShowOptions};
 use super::environment::Environment;
 use super::exit::ExitStatus;
 use super::output::Output;
-use super::select::load;
+use super::select::{load, refuse_superusers};
 use super::server::with_server;
 use crate::runner::{self, Outcome, ReplayOptions, Trouble};
 use crate::scenario::Scenario;
@@ -30,6 +30,11 @@ pub(super) fn show(options: &ShowOptions, environment: &Environment, output: Out
             );
             return ExitStatus::NothingSelected.code();
         }
+    }
+    if !options.server.allow_superuser
+        && let Err(status) = refuse_superusers(&scenarios, output)
+    {
+        return status.code();
     }
     with_server(&options.server, environment, output, async |server| {
         let limit = ReplayOptions::from(options.server.timeout);
@@ -80,7 +85,7 @@ async fn show_json(
             release: server.release().to_string(),
         };
         let trouble = outcome.trouble.as_ref().map(|trouble| match trouble {
-            Trouble::Invalid(diagnostic) => TroubleDocument::Invalid {
+            Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic) => TroubleDocument::Invalid {
                 message: diagnostic.message.clone(),
             },
             Trouble::Server(message) | Trouble::Unfit(message) => TroubleDocument::Server {
@@ -109,7 +114,7 @@ async fn show_json(
 fn tell(outcome: &Outcome, output: Output) -> ExitStatus {
     match &outcome.trouble {
         None => ExitStatus::Passed,
-        Some(Trouble::Invalid(diagnostic)) => {
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
             output.draw(slice::from_ref(diagnostic));
             ExitStatus::Invalid
         }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use super::names::Names;
 use super::needs::superuser_needs;
-use super::spec::{Spec, SpecSession};
+use super::spec::Spec;
+use super::surroundings::{Setting, hoisted, mentions, server, settings};
 use super::yaml::{key, scalar};
 use crate::scenario::split;
-use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules};
+use crate::schedule::{Marker, Schedule, ScheduledStep, Schedules, StepPlace};
 
 /// Writes a spec as a scenario: the same sessions, steps, set-ups, tear-downs, schedules and
 /// markers.
@@ -49,31 +51,29 @@ pub fn convert(spec: &Spec) -> String {
     if !superuser_needs(spec).is_empty() {
         yaml.push_str("superuser: true\n");
     }
-    match &spec.setups[..] {
-        [] => {}
-        [setup] => {
-            let _ = writeln!(yaml, "\nsetup: {}", scalar(&setup.value, 0));
-        }
-        setups => {
-            yaml.push_str("\nsetup:\n");
-            for setup in setups {
-                let _ = writeln!(yaml, "  - {}", scalar(&setup.value, 2));
-            }
-        }
+    if let Some(server) = server(spec) {
+        yaml.push_str(server);
     }
+    // Sessions count what they have done, and tell the server in their own time.
+    if mentions(spec, "pg_stat_") {
+        yaml.push_str("carry_over: true\n");
+    }
+    let settings = settings(spec);
+    push_setups(&mut yaml, spec, &settings);
     if let Some(teardown) = &spec.teardown {
         let _ = writeln!(yaml, "\nteardown: {}", scalar(&teardown.value, 0));
     }
     yaml.push_str("\nsessions:\n");
-    for session in &spec.sessions {
-        push_session(&mut yaml, session);
+    let names = Names::of(spec);
+    for session in 0..spec.sessions.len() {
+        push_session(&mut yaml, spec, session, &names, &settings);
     }
     match &spec.schedules {
         Schedules::All(_) => yaml.push_str("\nschedules: all\n"),
         Schedules::Listed(schedules) => {
             yaml.push_str("\nschedules:\n");
             for schedule in schedules {
-                let _ = writeln!(yaml, "  - {}", flow(spec, schedule));
+                let _ = writeln!(yaml, "  - {}", flow(&names, schedule));
             }
         }
     }
@@ -115,26 +115,78 @@ fn words(spec: &Spec) -> (String, String) {
     (sentence.to_owned(), summary)
 }
 
-fn push_session(yaml: &mut String, session: &SpecSession) {
-    let _ = writeln!(yaml, "  {}:", key(&session.name.value));
-    if let Some(setup) = &session.setup {
-        let _ = writeln!(yaml, "    setup: {}", scalar(&setup.value, 4));
+/// The global set-ups, in a connection that has the settings of the sessions.
+fn push_setups(yaml: &mut String, spec: &Spec, settings: &[Setting]) {
+    let set: Vec<String> = settings
+        .iter()
+        .map(|(name, value)| format!("SET {name} = '{value}';"))
+        .collect();
+    let mut setups: Vec<&str> = spec.setups.iter().map(|sql| sql.value.as_str()).collect();
+    let set = set.join("\n");
+    if !set.is_empty() && !setups.is_empty() {
+        setups.insert(0, &set);
+    }
+    match setups.as_slice() {
+        [] => {}
+        [setup] => {
+            let _ = writeln!(yaml, "\nsetup: {}", scalar(setup, 0));
+        }
+        setups => {
+            yaml.push_str("\nsetup:\n");
+            for setup in setups {
+                let _ = writeln!(yaml, "  - {}", scalar(setup, 2));
+            }
+        }
+    }
+}
+
+fn push_session(yaml: &mut String, spec: &Spec, at: usize, names: &Names, common: &[Setting]) {
+    let session = &spec.sessions[at];
+    let name = &session.name.value;
+    let _ = writeln!(yaml, "  {}:", key(names.session(at)));
+    if names.session(at) != name {
+        let _ = writeln!(yaml, "    title: {}", scalar(name, 4));
+    }
+    let setup = session.setup.as_ref().map(|setup| setup.value.as_str());
+    let (setup, mut settings) = setup.map_or_else(Default::default, hoisted);
+    settings.extend(common.iter().cloned());
+    if mentions(spec, "application_name") {
+        let value = format!("isolation/{}/{name}", spec.name());
+        settings.push(("application_name".to_owned(), value));
+    }
+    if !settings.is_empty() {
+        yaml.push_str("    settings:\n");
+        for (name, value) in settings {
+            let _ = writeln!(yaml, "      {name}: {}", scalar(&value, 6));
+        }
+    }
+    if !setup.is_empty() {
+        let _ = writeln!(yaml, "    setup: {}", scalar(&setup, 4));
     }
     yaml.push_str("    steps:\n");
-    for step in &session.steps {
-        let name = key(&step.name.value);
-        let sql = &step.sql.value;
-        // isolationtester sends a block as one message; for one statement that is no difference.
-        let is_one = split(sql).is_ok_and(|statements| statements.len() <= 1);
-        let _ = if is_one {
-            writeln!(yaml, "      {name}: {}", scalar(sql, 6))
-        } else {
-            writeln!(
-                yaml,
-                "      {name}:\n        sql: {}\n        message: true",
-                scalar(sql, 8)
-            )
+    for (number, step) in session.steps.iter().enumerate() {
+        let place = StepPlace {
+            session: at,
+            step: number,
         };
+        let name = names.step(place);
+        let statements = split(&step.sql.value).map_or(2, |statements| statements.len());
+        let sql = if statements == 0 { "" } else { &step.sql.value };
+        // isolationtester sends a block as one message; for one statement that is no difference.
+        let is_message = statements > 1;
+        let is_renamed = name != step.name.value;
+        let name = key(name);
+        if !is_message && !is_renamed {
+            let _ = writeln!(yaml, "      {name}: {}", scalar(sql, 6));
+            continue;
+        }
+        let _ = writeln!(yaml, "      {name}:\n        sql: {}", scalar(sql, 8));
+        if is_message {
+            yaml.push_str("        message: true\n");
+        }
+        if is_renamed {
+            let _ = writeln!(yaml, "        label: {}", scalar(&step.name.value, 8));
+        }
     }
     if let Some(teardown) = &session.teardown {
         let _ = writeln!(yaml, "    teardown: {}", scalar(&teardown.value, 4));
@@ -142,17 +194,17 @@ fn push_session(yaml: &mut String, session: &SpecSession) {
 }
 
 /// `[a, { step: b, report_after: [c] }]`
-fn flow(spec: &Spec, schedule: &Schedule) -> String {
+fn flow(names: &Names, schedule: &Schedule) -> String {
     let steps: Vec<String> = schedule
         .steps
         .iter()
-        .map(|scheduled| flow_step(spec, scheduled))
+        .map(|scheduled| flow_step(names, scheduled))
         .collect();
     format!("[{}]", steps.join(", "))
 }
 
-fn flow_step(spec: &Spec, scheduled: &ScheduledStep) -> String {
-    let name = |step| key(&spec.step(step).name.value);
+fn flow_step(names: &Names, scheduled: &ScheduledStep) -> String {
+    let name = |step| key(names.step(step));
     let step = name(scheduled.step);
     if scheduled.markers.is_empty() {
         return step;

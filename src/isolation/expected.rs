@@ -70,6 +70,11 @@ impl Expected {
         self.texts.is_empty()
     }
 
+    /// The outputs that are expected, first the main one if it is there.
+    pub fn outputs(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|(_, text)| text.as_str())
+    }
+
     /// Whether an output is exactly one of those expected.
     #[must_use]
     pub fn holds(&self, output: &str) -> bool {

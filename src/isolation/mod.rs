@@ -5,6 +5,7 @@ mod convert;
 mod discover;
 mod environment;
 mod expected;
+mod names;
 mod needs;
 mod play;
 mod print;
@@ -12,6 +13,7 @@ mod read;
 mod run;
 mod shared;
 mod spec;
+mod surroundings;
 mod yaml;
 
 pub use convert::convert;

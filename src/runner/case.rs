@@ -14,10 +14,11 @@ use super::loss::Loss;
 use super::observer::Observer;
 use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
-use super::replay::Replay;
+use super::replay::{Company, Replay};
+use super::seat::Seat;
 use super::trouble::{HEEDS_WITHIN, Place, tell};
 use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
-use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach, Server};
+use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
 use crate::transcript::{Answer, Transcript};
 
 /// How long what the runner asks for itself may take: a database, a look, a connection.
@@ -33,6 +34,8 @@ pub(crate) struct Stage {
     /// Asks who waits for whom.
     pub(super) observer: Arc<Observer>,
     options: ReplayOptions,
+    /// Whether nothing of a case may be left when the next one begins.
+    pub(super) clears_up_at_once: bool,
 }
 
 /// Begins to make databases on a server for so many `cases`, of which `workers` run side by side.
@@ -48,57 +51,10 @@ pub(crate) async fn prepare(
     Ok(Pool::new(databases, cases, workers))
 }
 
-/// A server which nothing else is played on.
-pub(crate) enum Seat<'a> {
-    /// Others may be played on it later.
-    Lent(&'a Server),
-    /// The case's own to restart, and gone afterwards.
-    Own(&'a mut Server, Reach),
-}
-
-impl Seat<'_> {
-    fn server(&self) -> &Server {
-        match self {
-            Self::Lent(server) => server,
-            Self::Own(server, _) => server,
-        }
-    }
-
-    const fn reach(&self) -> Reach {
-        match self {
-            Self::Lent(_) => Reach::Database,
-            Self::Own(_, reach) => *reach,
-        }
-    }
-}
-
-/// Replays one scenario on a server which nothing else is played on.
-pub(crate) async fn replay_alone(
-    scenario: &Scenario,
-    mut seat: Seat<'_>,
-    options: ReplayOptions,
-) -> Outcome {
-    let server = seat.server();
-    let (endpoint, scripted) = (server.endpoint(), server.scripted_endpoint());
-    let pool = match prepare(endpoint, scripted, seat.reach(), 1, 1).await {
-        Ok(pool) => Arc::new(pool),
-        Err(trouble) => return Outcome::without_replay(trouble),
-    };
-    let mut stage = match Stage::connect(endpoint, pool, options).await {
-        Ok(stage) => stage,
-        Err(trouble) => return Outcome::without_replay(trouble),
-    };
-    let mut outcome = stage.replay(scenario, Some(&mut seat)).await;
-    // What is on the case's own server goes with it.
-    if let Seat::Lent(_) = seat
-        && let Some(pool) = Arc::into_inner(stage.pool)
-        && let Err(error) = pool.close().await
-    {
-        // What went wrong first says more.
-        let trouble = || Trouble::Server(tell(&error));
-        outcome.trouble.get_or_insert_with(trouble);
-    }
-    outcome
+/// What a replay leaves for the next one.
+pub(super) struct Left {
+    database: CaseDatabase,
+    company: Company,
 }
 
 impl Stage {
@@ -117,6 +73,7 @@ impl Stage {
                 .into(),
             endpoint: endpoint.clone(),
             options,
+            clears_up_at_once: false,
         })
     }
 
@@ -127,36 +84,128 @@ impl Stage {
         scenario: &Scenario,
         seat: Option<&mut Seat<'_>>,
     ) -> Outcome {
-        let mut database = match within_limit(self.pool.take()).await {
-            Ok(Ok(database)) => database,
-            Ok(Err(error)) => return Outcome::without_replay(failed(&error)),
+        let mut database = match self.take_database().await {
+            Ok(database) => database,
             Err(trouble) => return Outcome::without_replay(trouble),
         };
-        let limit = scenario.timeout.unwrap_or(self.options.limit);
-        let alias = Alias::of(&database.name);
-        let mut replay = Replay::new(scenario, Arc::clone(&self.observer), alias, limit);
-        replay.locks = LockView::of(scenario, self.options, &self.endpoint, &database.name);
+        let mut replay = self.begin(scenario, &database, None);
         let played = self.replay_in(&mut database, seat, &mut replay).await;
-        let mut trouble = played.err();
         let transcript = replay.close().await;
-        let is_of_server =
-            |trouble: &Option<Trouble>| trouble.as_ref().is_some_and(Trouble::is_of_server);
-        if !is_of_server(&trouble) {
-            if let Some(told) = failure::told_in(scenario, &transcript) {
-                trouble = Some(told);
-            } else if !self.is_sound(&transcript).await {
-                trouble = Some(Trouble::Server("the server failed".to_owned()));
-            }
-        }
-        let has_it = !is_of_server(&trouble)
-            || timeout(HEEDS_WITHIN, self.observer.answers()).await == Ok(true);
-        // A server that is no more needs no clearing up.
-        if has_it {
-            self.pool.give_back(database).await;
-        }
+        let mut trouble = self.trouble_of(scenario, &transcript, played).await;
+        self.clear_up(database, &mut trouble).await;
         Outcome {
             transcript,
             trouble,
+            unmet: Vec::new(),
+        }
+    }
+
+    /// Replays a scenario in the database, and through the connections, that the one before has left;
+    /// where none has, in fresh ones. What it leaves itself is for the next.
+    pub(super) async fn replay_next(
+        &mut self,
+        scenario: &Scenario,
+        left: Option<Left>,
+    ) -> (Outcome, Option<Left>) {
+        let (mut database, company) = match left {
+            Some(Left { database, company }) => (database, Some(company)),
+            None => match self.take_database().await {
+                Ok(database) => (database, None),
+                Err(trouble) => return (Outcome::without_replay(trouble), None),
+            },
+        };
+        let is_first = company.is_none();
+        let mut replay = self.begin(scenario, &database, company);
+        let played = if is_first {
+            self.replay_in(&mut database, None, &mut replay).await
+        } else {
+            self.replay_again(&mut database, &mut replay).await
+        };
+        let stays = played.is_ok() && replay.everybody().all(|who| replay.is_connected(who));
+        let (transcript, company) = if stays {
+            let (transcript, company) = replay.hand_over();
+            (transcript, Some(company))
+        } else {
+            (replay.close().await, None)
+        };
+        let mut trouble = self.trouble_of(scenario, &transcript, played).await;
+        let left = match company {
+            Some(company) if trouble.is_none() => Some(Left { database, company }),
+            _ => {
+                self.clear_up(database, &mut trouble).await;
+                None
+            }
+        };
+        let outcome = Outcome {
+            transcript,
+            trouble,
+            unmet: Vec::new(),
+        };
+        (outcome, left)
+    }
+
+    /// Ends the connections that the last replay has left, and drops its database.
+    pub(super) async fn drop_left(&mut self, scenario: &Scenario, left: Left) {
+        let replay = self.begin(scenario, &left.database, Some(left.company));
+        replay.close().await;
+        self.pool.give_back(left.database).await;
+    }
+
+    async fn take_database(&self) -> Result<CaseDatabase, Trouble> {
+        let taken = within_limit(self.pool.take()).await?;
+        taken.map_err(|error| failed(&error))
+    }
+
+    /// A replay about to begin, by a company that is there or one that is still to connect.
+    fn begin<'a>(
+        &self,
+        scenario: &'a Scenario,
+        database: &CaseDatabase,
+        company: Option<Company>,
+    ) -> Replay<'a> {
+        let limit = scenario.timeout.unwrap_or(self.options.limit);
+        let alias = Alias::of(&database.name);
+        let mut replay = Replay::new(scenario, Arc::clone(&self.observer), alias, limit);
+        if let Some(company) = company {
+            replay.adopt(company);
+        }
+        replay.locks = LockView::of(scenario, self.options, &self.endpoint, &database.name);
+        replay
+    }
+
+    /// Why a replay did not come to its end, if it did not.
+    async fn trouble_of(
+        &self,
+        scenario: &Scenario,
+        transcript: &Transcript,
+        played: Result<(), Trouble>,
+    ) -> Option<Trouble> {
+        match played {
+            Err(trouble) if trouble.is_of_server() => return Some(trouble),
+            _ => {}
+        }
+        if let Some(told) = failure::told_in(scenario, transcript) {
+            return Some(told);
+        }
+        if !self.is_sound(transcript).await {
+            return Some(Trouble::Server("the server failed".to_owned()));
+        }
+        played.err()
+    }
+
+    /// Has a database dropped that nobody needs any more.
+    async fn clear_up(&self, database: CaseDatabase, trouble: &mut Option<Trouble>) {
+        let is_of_server = trouble.as_ref().is_some_and(Trouble::is_of_server);
+        // A server that is no more needs no clearing up.
+        if is_of_server && timeout(HEEDS_WITHIN, self.observer.answers()).await != Ok(true) {
+            return;
+        }
+        if self.clears_up_at_once {
+            if let Err(error) = self.databases().remove(&database).await {
+                trouble.get_or_insert(failed(&error));
+            }
+        } else {
+            self.pool.give_back(database).await;
         }
     }
 
@@ -189,12 +238,12 @@ impl Stage {
         let scenario = replay.scenario;
         let outside = replay.outside();
         let everybody: Vec<SessionIndex> = replay.everybody().collect();
-        let connected = if scenario.setup.is_some() || scenario.clock.is_some() {
+        let connected = if !scenario.setup.is_empty() || scenario.clock.is_some() {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
             Self::enter_all(replay, &[outside], connected).await?;
             replay.install_clock().await?;
-            if let Some(setup) = &scenario.setup {
+            for setup in &scenario.setup {
                 replay.run_fixture(outside, setup).await?;
             }
             // What it has made is there; only its end is still to come.
@@ -205,6 +254,30 @@ impl Stage {
             self.connect_all(database, replay, &everybody).await?
         };
         Self::enter_all(replay, &everybody, connected).await?;
+        self.perform(database, seat, replay).await
+    }
+
+    /// What comes once everybody has connected, where that was for another replay.
+    async fn replay_again(
+        &mut self,
+        database: &mut CaseDatabase,
+        replay: &mut Replay<'_>,
+    ) -> Result<(), Trouble> {
+        for setup in &replay.scenario.setup {
+            replay.run_fixture(replay.outside(), setup).await?;
+        }
+        self.perform(database, None, replay).await
+    }
+
+    /// Plays all steps, between the set-ups of the sessions and all tear-downs.
+    async fn perform(
+        &mut self,
+        database: &mut CaseDatabase,
+        seat: Option<&mut Seat<'_>>,
+        replay: &mut Replay<'_>,
+    ) -> Result<(), Trouble> {
+        let scenario = replay.scenario;
+        let outside = replay.outside();
         for (at, session) in scenario.sessions.iter().enumerate() {
             if let Some(setup) = &session.setup {
                 replay.run_fixture(SessionIndex(at), setup).await?;

@@ -39,6 +39,14 @@ impl Stage {
         Ok(())
     }
 
+    /// As whom everything that the scenario brings logs in.
+    fn login<'a>(&'a self, database: &'a CaseDatabase, replay: &Replay<'_>) -> &'a Endpoint {
+        match replay.scenario.superuser {
+            Some(_) => &self.endpoint,
+            None => &database.role,
+        }
+    }
+
     /// Connects sessions, or the outside observer, with their settings. All do so at once, apart
     /// from those with settings which are the role's for a moment, so that nobody else gets them.
     pub(super) async fn connect_all(
@@ -50,7 +58,7 @@ impl Stage {
         let mut connected: Vec<Connected> = who.iter().map(|_| None).collect();
         let mut others = JoinSet::new();
         for (place, at) in who.iter().enumerate() {
-            let entrance = Entrance::of(database, replay, *at);
+            let entrance = Entrance::of(self.login(database, replay), database, replay, *at);
             if entrance.reserved.is_empty() {
                 continue;
             }
@@ -66,7 +74,7 @@ impl Stage {
             reset.map_err(|error| Trouble::Server(tell(&error)))?;
         }
         for (place, at) in who.iter().enumerate() {
-            let entrance = Entrance::of(database, replay, *at);
+            let entrance = Entrance::of(self.login(database, replay), database, replay, *at);
             if entrance.reserved.is_empty() {
                 let (database, limit) = (database.clone(), replay.limit);
                 others.spawn(
@@ -129,13 +137,19 @@ struct Entrance<'a> {
 }
 
 impl<'a> Entrance<'a> {
-    fn of(database: &CaseDatabase, replay: &Replay<'a>, at: SessionIndex) -> Self {
+    fn of(
+        login: &Endpoint,
+        database: &CaseDatabase,
+        replay: &Replay<'a>,
+        at: SessionIndex,
+    ) -> Self {
         let session = replay.scenario.sessions.get(at.0);
+        let may_set_all = replay.scenario.superuser.is_some();
         let (reserved, own): (Vec<_>, Vec<_>) = session
             .iter()
             .flat_map(|session| &session.settings)
             .map(|setting| (setting.name.value.as_str(), setting.value.as_str()))
-            .partition(|(name, _)| SUPERUSER_SETTINGS.contains(name));
+            .partition(|(name, _)| !may_set_all && SUPERUSER_SETTINGS.contains(name));
         let isolation = session
             .and_then(|session| session.isolation)
             .map(|isolation| ("default_transaction_isolation", isolation.as_sql()));
@@ -147,8 +161,8 @@ impl<'a> Entrance<'a> {
             )
         });
         let startup = Startup {
-            user: database.role.user.clone(),
-            password: database.role.password.clone(),
+            user: login.user.clone(),
+            password: login.password.clone(),
             database: database.name.clone(),
             application_name: replay.name(at).to_owned(),
             options: isolation

@@ -56,6 +56,8 @@ pub(crate) struct LiveSession {
     /// Whether what the server says now is about the prelude.
     is_in_prelude: bool,
     unsolicited: Vec<Answer>,
+    /// How many notices have come.
+    notices: u32,
     stream: Option<Stream>,
     /// How the answer to the last message of the turn is waited for.
     reply: Reply,
@@ -72,6 +74,7 @@ impl LiveSession {
             status: TransactionStatus::Idle,
             is_in_prelude: false,
             unsolicited: Vec::new(),
+            notices: 0,
             stream: None,
             reply: Reply::Awaited,
             turn: None,
@@ -86,6 +89,11 @@ impl LiveSession {
     /// Whether there is a connection, as far as the session knows.
     pub(crate) const fn is_connected(&self) -> bool {
         self.sender.is_some()
+    }
+
+    /// How many notices have come.
+    pub(crate) const fn notices(&self) -> u32 {
+        self.notices
     }
 
     /// What cancels the session's statement.
@@ -197,6 +205,7 @@ impl LiveSession {
     }
 
     fn take(&mut self, answer: Answer) {
+        self.notices += u32::from(matches!(answer, Answer::Notice(_)));
         match &mut self.turn {
             Some(turn) if !turn.is_over() => turn.take(answer),
             _ => self.unsolicited.push(answer),

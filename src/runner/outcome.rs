@@ -14,6 +14,9 @@ pub struct Outcome {
     pub transcript: Transcript,
     /// Why the replay did not come to its end, if it did not.
     pub trouble: Option<Trouble>,
+    /// The expectations that schedules did not meet; each schedule is held to them when it was
+    /// played, since not every transcript is kept.
+    pub unmet: Vec<Diagnostic>,
 }
 
 impl Outcome {
@@ -22,12 +25,14 @@ impl Outcome {
         Self {
             transcript: Transcript::default(),
             trouble: Some(trouble),
+            unmet: Vec::new(),
         }
     }
 
     /// Whether the server failed before anybody of the scenario had even connected.
     pub(crate) fn is_unheard(&self) -> bool {
         self.transcript.backends.is_empty()
+            && self.transcript.schedules.is_none()
             && self.trouble.as_ref().is_some_and(Trouble::is_of_server)
     }
 }
@@ -35,8 +40,10 @@ impl Outcome {
 /// Why a replay did not come to its end.
 #[derive(Debug, Clone)]
 pub enum Trouble {
-    /// The scenario cannot be replayed: set-up fails, a wait that nothing can end, a time limit.
+    /// The scenario cannot be replayed: set-up fails, a time limit.
     Invalid(Diagnostic),
+    /// A session waits, and nothing that the scenario does can end that.
+    Stuck(Diagnostic),
     /// The server failed by itself.
     Server(String),
     /// The server cannot go on: its disk is full, its files are damaged, or one of its processes

@@ -1,12 +1,15 @@
 //! Cases that have a server of their own.
 
-use super::case::{Seat, replay_alone};
+use super::exploration::Exploration;
 use super::failure::explain;
 use super::options::ReplayOptions;
 use super::outcome::{Outcome, Trouble};
+use super::seat::{Seat, explore_alone, replay_alone};
 use super::trouble::tell;
-use crate::scenario::{Action, Diagnostic, Scenario, Span, SqlText, Step, prepares_transaction};
-use crate::server::{Reach, Recipe, StartError};
+use crate::scenario::{
+    Action, Diagnostic, Scenario, Span, SqlText, Step, cluster_wide, prepares_transaction, split,
+};
+use crate::server::{Reach, Recipe, Server, StartError};
 
 /// Words of SQL whose outcome depends on all transactions of the server.
 const ALL_TRANSACTIONS: [&str; 6] = [
@@ -71,44 +74,100 @@ fn restart(scenario: &Scenario) -> Option<&Step> {
     steps.find(|step| matches!(step.action, Action::Restart(_)))
 }
 
-/// Replays a scenario on a server that is started for it and gone afterwards.
+/// A server that is started for a scenario and gone afterwards.
+struct Own(Server);
+
+impl Own {
+    async fn start(scenario: &Scenario, recipe: Option<&Recipe>) -> Result<Self, Trouble> {
+        let Some(recipe) = recipe else {
+            return Err(not_to_be_had(scenario));
+        };
+        let own = scenario.own_server.as_ref();
+        let settings: Vec<(String, String)> = own
+            .into_iter()
+            .flat_map(|own| &own.settings)
+            .map(|setting| (setting.name.value.clone(), setting.value.clone()))
+            .collect();
+        let started = if restart(scenario).is_some() {
+            recipe.start_restartable(&settings).await
+        } else {
+            recipe.start(&settings).await
+        };
+        started.map(Self).map_err(|error| refused(scenario, &error))
+    }
+
+    fn seat(&mut self, scenario: &Scenario) -> Seat<'_> {
+        let reach = match scenario.own_server {
+            Some(_) => Reach::Server,
+            None => Reach::Alone,
+        };
+        Seat::Own(&mut self.0, reach)
+    }
+
+    /// Stops it, and says more of trouble that it met.
+    async fn stop(self, trouble: &mut Option<Trouble>) {
+        if let Some(trouble) = trouble {
+            explain(trouble, &self.0).await;
+        }
+        if let Err(why) = self.0.stop().await {
+            // What went wrong first says more.
+            trouble.get_or_insert(Trouble::Server(why));
+        }
+    }
+}
+
+/// Replays a scenario, which has its steps in one order, on a server that is started for it and gone
+/// afterwards.
 pub(crate) async fn replay_apart(
     scenario: &Scenario,
     recipe: Option<&Recipe>,
     options: ReplayOptions,
 ) -> Outcome {
-    let own = scenario.own_server.as_ref();
-    let Some(recipe) = recipe else {
-        return Outcome::without_replay(not_to_be_had(scenario));
+    let mut own = match Own::start(scenario, recipe).await {
+        Ok(own) => own,
+        Err(trouble) => return Outcome::without_replay(trouble),
     };
-    let settings: Vec<(String, String)> = own
-        .into_iter()
-        .flat_map(|own| &own.settings)
-        .map(|setting| (setting.name.value.clone(), setting.value.clone()))
-        .collect();
-    let started = if restart(scenario).is_some() {
-        recipe.start_restartable(&settings).await
-    } else {
-        recipe.start(&settings).await
-    };
-    let mut server = match started {
-        Ok(server) => server,
-        Err(error) => return Outcome::without_replay(refused(scenario, &error)),
-    };
-    let reach = if own.is_some() {
-        Reach::Server
-    } else {
-        Reach::Alone
-    };
-    let mut outcome = replay_alone(scenario, Seat::Own(&mut server, reach), options).await;
-    if let Some(trouble) = &mut outcome.trouble {
-        explain(trouble, &server).await;
-    }
-    if let Err(why) = server.stop().await {
-        // What went wrong first says more.
-        outcome.trouble.get_or_insert(Trouble::Server(why));
-    }
+    let mut outcome = replay_alone(scenario, own.seat(scenario), options).await;
+    own.stop(&mut outcome.trouble).await;
     outcome
+}
+
+/// Plays the schedules that nobody has begun, on servers that are started for them and gone afterwards:
+/// one after the other on the same, unless one might leave something there for the next.
+pub(crate) async fn explore_apart(
+    exploration: &Exploration,
+    recipe: Option<&Recipe>,
+    options: ReplayOptions,
+) {
+    let scenario = exploration.scenario();
+    if may_change_server(scenario) && !scenario.carries_over {
+        while let Some(turn) = exploration.next() {
+            let outcome = replay_apart(turn.scenario(), recipe, options).await;
+            exploration.take(turn, outcome);
+        }
+        return;
+    }
+    let mut own = match Own::start(scenario, recipe).await {
+        Ok(own) => own,
+        Err(trouble) => return exploration.fail(trouble),
+    };
+    let explored = explore_alone(exploration, own.seat(scenario), options).await;
+    let mut trouble = explored.err();
+    own.stop(&mut trouble).await;
+    if let Some(trouble) = trouble {
+        exploration.fail(trouble);
+    }
+}
+
+/// Whether a scenario may change what stays when its database is dropped.
+fn may_change_server(scenario: &Scenario) -> bool {
+    let is_cluster_wide = |sql: &SqlText| {
+        let statements = split(&sql.text).unwrap_or_default();
+        statements
+            .iter()
+            .any(|statement| cluster_wide(&statement.text).is_some())
+    };
+    scenario.superuser.is_some() || scenario.all_sql().any(is_cluster_wide)
 }
 
 /// Somebody else's server is not Lockstep's to start once more.

@@ -37,6 +37,8 @@ pub(crate) enum Halt {
     TimeLimit,
     /// A session waits, and nothing the scenario does can end that.
     Stuck(SessionIndex),
+    /// The markers of a session's step hold back its report, and nothing lets go of it.
+    HeldBack(SessionIndex),
     /// The server has not closed a session's connection within the time limit of the step.
     StillOpen(SessionIndex),
     /// A session does not go on: what it has to send cannot be sent.
@@ -92,7 +94,50 @@ pub(crate) struct Replay<'a> {
     pub(crate) transcript: Transcript,
 }
 
+/// The connections of a case, once it is over.
+pub(crate) struct Company {
+    cast: Cast,
+    arrivals: UnboundedReceiver<Arrival>,
+    arrive: UnboundedSender<Arrival>,
+    live: Vec<Option<LiveSession>>,
+    clock: Option<SharedClock>,
+}
+
 impl<'a> Replay<'a> {
+    /// Goes on with the connections that another replay of the same sessions has left.
+    pub(crate) fn adopt(&mut self, company: Company) {
+        let Company {
+            cast,
+            arrivals,
+            arrive,
+            live,
+            clock,
+        } = company;
+        for session in self.everybody() {
+            let pid = cast.pid(session);
+            self.transcript
+                .backends
+                .extend(pid.map(|pid| (pid, session)));
+        }
+        self.cast = cast;
+        self.arrivals = arrivals;
+        self.arrive = arrive;
+        self.live = live;
+        self.clock = clock;
+    }
+
+    /// What was observed, and the connections.
+    pub(crate) fn hand_over(self) -> (Transcript, Company) {
+        let company = Company {
+            cast: self.cast,
+            arrivals: self.arrivals,
+            arrive: self.arrive,
+            live: self.live,
+            clock: self.clock,
+        };
+        (self.transcript, company)
+    }
+
     /// A case about to begin; nobody has connected yet.
     pub(crate) fn new(
         scenario: &'a Scenario,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::blocking::SeenBlocker;
-use super::case::{Seat, Stage, prepare, within_limit};
+use super::case::{Stage, prepare, within_limit};
 use super::cast::Backend;
 use super::observer::{Observer, Stop};
 use super::outcome::Trouble;
 use super::replay::{Halt, Replay, answered};
+use super::seat::Seat;
 use super::settle::Settled;
 use super::trouble::tell;
 use crate::scenario::Shutdown;

@@ -5,15 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 
-use super::case::{Seat, Stage, prepare, replay_alone};
+use super::case::{Stage, prepare};
 use super::event::{CaseId, RunEvent};
+use super::exploration::Exploration;
 use super::failure::{Fate, explain, fate, with_end, with_last_words};
 use super::fleet::{Berth, Fleet, Host};
 use super::options::ReplayOptions;
 use super::outcome::{CaseResult, Outcome, Trouble, Verdict};
-use super::own::{Apart, replay_apart};
+use super::own::{Apart, explore_apart, replay_apart};
+use super::seat::{Seat, explore_alone, explore_on, replay_alone};
 use crate::scenario::Scenario;
 use crate::server::{DatabaseError, Pool, Reach, Release, Server};
 use crate::transcript::Transcript;
@@ -56,20 +59,21 @@ pub async fn run(
     let mut to_come = HashMap::new();
     for case in &cases {
         let kind = (case.release, Apart::of(&case.scenario));
-        *to_come.entry(kind).or_default() += 1;
+        *to_come.entry(kind).or_default() += case.scenario.count();
     }
     let shared = Arc::new(Shared {
         queue: Mutex::new(Queue::new(cases)),
         stages: Mutex::default(),
         pools: tokio::sync::Mutex::default(),
         to_come: Mutex::new(to_come),
+        places: Semaphore::new(options.jobs),
         enough: watch::Sender::new(false),
         fleet: fleet.clone(),
         options,
         judge,
         events,
     });
-    let mut workers = tokio::task::JoinSet::new();
+    let mut workers = JoinSet::new();
     for _ in 0..jobs {
         workers.spawn(Arc::clone(&shared).work());
     }
@@ -95,6 +99,8 @@ struct Shared {
     pools: tokio::sync::Mutex<HashMap<Release, (usize, Arc<Pool>)>>,
     /// How many cases have not ended.
     to_come: Mutex<HashMap<(Release, Apart), usize>>,
+    /// For each replay that may be under way; the schedules of one scenario take several.
+    places: Semaphore,
     /// Whether no further case begins.
     enough: watch::Sender<bool>,
     fleet: Fleet,
@@ -186,14 +192,12 @@ impl Shared {
         }
     }
 
-    async fn replay(&self, case: CaseId, host: &Host) {
+    async fn replay(self: &Arc<Self>, case: CaseId, host: &Host) {
         self.tell(RunEvent::Started(case.clone()));
         let began = Instant::now();
-        let recipe = host.recipe.as_ref();
-        let outcome = if Apart::of(&case.scenario).holds(recipe) {
-            Ok(replay_apart(&case.scenario, recipe, self.options.limit.into()).await)
-        } else {
-            self.replay_among_others(host, &case.scenario).await
+        let outcome = match Exploration::of(&case.scenario, case.release) {
+            None => self.replay_in_order(host, &case.scenario).await,
+            Some(exploration) => self.explore(host, exploration).await,
         };
         let elapsed = began.elapsed();
         let (transcript, verdict) = match outcome {
@@ -204,6 +208,96 @@ impl Shared {
             Err(reason) => (Transcript::default(), Verdict::Unserved(reason)),
         };
         self.finish(case, transcript, verdict, elapsed);
+    }
+
+    /// Plays all schedules of a scenario, side by side. Told is why there is no server for them.
+    async fn explore(
+        self: &Arc<Self>,
+        host: &Host,
+        exploration: Exploration,
+    ) -> Result<Outcome, String> {
+        let exploration = Arc::new(exploration);
+        let mut lanes = JoinSet::new();
+        let jobs = if exploration.scenario().carries_over {
+            1
+        } else {
+            self.options.jobs
+        };
+        for _ in 0..jobs {
+            let (shared, host) = (Arc::clone(self), host.clone());
+            let exploration = Arc::clone(&exploration);
+            lanes.spawn(async move {
+                let recipe = host.recipe.as_ref();
+                if Apart::of(exploration.scenario()).holds(recipe) {
+                    let _place = shared.places.acquire().await;
+                    let options = shared.options.limit.into();
+                    explore_apart(&exploration, recipe, options).await;
+                    return Ok(());
+                }
+                if exploration.scenario().carries_over {
+                    let _place = shared.places.acquire().await;
+                    shared.explore_in_one(&host, &exploration).await;
+                    return Ok(());
+                }
+                while let Some(turn) = exploration.next() {
+                    let outcome = shared.replay_in_order(&host, turn.scenario()).await;
+                    match outcome {
+                        Ok(outcome) => exploration.take(turn, outcome),
+                        Err(reason) => {
+                            exploration.give_up();
+                            return Err(reason);
+                        }
+                    }
+                }
+                Ok(())
+            });
+        }
+        for ended in lanes.join_all().await {
+            ended?;
+        }
+        let exploration = Arc::into_inner(exploration);
+        Ok(exploration.expect("no lane has it any more").end())
+    }
+
+    /// Plays all schedules of a scenario one after the other, each where the one before has ended.
+    async fn explore_in_one(&self, host: &Host, exploration: &Exploration) {
+        let stage = match self.idle_stage(host) {
+            Some(stage) => Ok(stage),
+            None => self.connect(host).await,
+        };
+        match stage {
+            Ok(mut stage) => {
+                explore_on(exploration, &mut stage).await;
+                self.keep(host, stage);
+            }
+            Err(trouble) => exploration.fail(trouble),
+        }
+        if let Some(mut trouble) = exploration.trouble_of_server() {
+            self.after_trouble(host, &mut trouble).await;
+            exploration.explain(trouble);
+        }
+    }
+
+    /// Keeps connections to a server for whoever needs some next.
+    fn keep(&self, host: &Host, stage: Stage) {
+        let mut stages = lock(&self.stages);
+        let of_release = stages.entry(host.release).or_default();
+        of_release.push((host.number, stage));
+    }
+
+    /// Replays a scenario that has its steps in one order.
+    async fn replay_in_order(
+        &self,
+        host: &Host,
+        scenario: &Arc<Scenario>,
+    ) -> Result<Outcome, String> {
+        // It is never closed.
+        let _place = self.places.acquire().await;
+        let recipe = host.recipe.as_ref();
+        if Apart::of(scenario).holds(recipe) {
+            return Ok(replay_apart(scenario, recipe, self.options.limit.into()).await);
+        }
+        self.replay_among_others(host, scenario).await
     }
 
     /// Replays a scenario on a server that others are played on: on another one, where that failed
@@ -243,11 +337,7 @@ impl Shared {
                 drop(stage);
                 self.after_trouble(host, trouble).await;
             }
-            (_, Ok(stage)) => {
-                let mut stages = lock(&self.stages);
-                let of_release = stages.entry(host.release).or_default();
-                of_release.push((host.number, stage));
-            }
+            (_, Ok(stage)) => self.keep(host, stage),
             (_, Err(_)) => {}
         }
         outcome
@@ -327,7 +417,7 @@ impl Shared {
     fn finish(&self, case: CaseId, transcript: Transcript, verdict: Verdict, elapsed: Duration) {
         let kind = (case.release, Apart::of(&case.scenario));
         if let Some(to_come) = lock(&self.to_come).get_mut(&kind) {
-            *to_come -= 1;
+            *to_come -= case.scenario.count();
         }
         if self.options.fail_fast && !matches!(verdict, Verdict::Pass) {
             self.enough.send_replace(true);
@@ -361,10 +451,24 @@ pub async fn replay(
 ) -> Outcome {
     let options = options.into();
     let recipe = server.recipe();
-    if Apart::of(scenario).holds(recipe.as_ref()) {
-        return replay_apart(scenario, recipe.as_ref(), options).await;
+    let scenario = Arc::new(scenario.clone());
+    if Apart::of(&scenario).holds(recipe.as_ref()) {
+        let Some(exploration) = Exploration::of(&scenario, server.release()) else {
+            return replay_apart(&scenario, recipe.as_ref(), options).await;
+        };
+        explore_apart(&exploration, recipe.as_ref(), options).await;
+        return exploration.end();
     }
-    let mut outcome = replay_alone(scenario, Seat::Lent(server), options).await;
+    let seat = Seat::Lent(server);
+    let mut outcome = match Exploration::of(&scenario, server.release()) {
+        None => replay_alone(&scenario, seat, options).await,
+        Some(exploration) => {
+            if let Err(trouble) = explore_alone(&exploration, seat, options).await {
+                exploration.fail(trouble);
+            }
+            exploration.end()
+        }
+    };
     if let Some(trouble) = &mut outcome.trouble {
         explain(trouble, server).await;
     }

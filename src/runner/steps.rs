@@ -4,7 +4,8 @@ use super::blocking::{BUFFER_PIN, SYNC_REP};
 use super::cast::Backend;
 use super::replay::{Halt, Replay, within};
 use super::settle::Settled;
-use crate::scenario::{Action, Blocker, Reply, Sending, SessionIndex, Step};
+use crate::scenario::{Action, Blocker, Reply, Role, Sending, SessionIndex, Step};
+use crate::schedule::{Marker, Progress};
 use crate::transcript::EventKind;
 
 impl Replay<'_> {
@@ -33,10 +34,18 @@ impl Replay<'_> {
                 self.run(*session, Some(at), sending, *reply).await
             }
             Action::Check(sql) => {
+                let invariant = match &step.role {
+                    Role::Invariant(name) => Some(name.clone()),
+                    Role::Ordered | Role::Owned { .. } => None,
+                };
+                if invariant.is_some() {
+                    self.await_everybody().await?;
+                }
                 self.push(
                     at,
                     EventKind::Checked {
                         sql: sql.text.clone(),
+                        invariant,
                     },
                 );
                 let outside = self.outside();
@@ -63,11 +72,16 @@ impl Replay<'_> {
     /// Waits for whoever is in flight when there is no step left that could free them, and ends what
     /// lost connections have left behind, so that it is in nobody's way.
     pub(crate) async fn play_out(&mut self) -> Result<(), Halt> {
+        self.await_everybody().await?;
+        let lost: Vec<Backend> = self.cast.lost().collect();
+        self.end_lost(&lost, self.deadline()).await
+    }
+
+    async fn await_everybody(&mut self) -> Result<(), Halt> {
         for session in self.everybody() {
             self.await_end(session).await?;
         }
-        let lost: Vec<Backend> = self.cast.lost().collect();
-        self.end_lost(&lost, self.deadline()).await
+        Ok(())
     }
 
     /// Has a session send something, until it is answered or proven to wait, and reports.
@@ -79,11 +93,26 @@ impl Replay<'_> {
         reply: Reply,
     ) -> Result<(), Halt> {
         let was_connected = self.is_connected(session);
+        let notices_before = self.notices_before(step);
         if let Some(live) = &mut self.live[session.0] {
             within(self.limit, session, live.begin(step, sending, reply)).await?;
+            if let Some(turn) = &mut live.turn {
+                turn.notices_before = notices_before;
+            }
         }
         self.note_hang_up(session, was_connected);
         self.settle_and_report(Some(session)).await
+    }
+
+    /// For each marker of a step, how many notices its session has been sent.
+    fn notices_before(&self, step: Option<usize>) -> Vec<u32> {
+        let markers = self.markers_of(step).iter();
+        markers
+            .map(|marker| match marker {
+                Marker::AfterNotices { step, .. } => self.notices(step.session),
+                Marker::WaitsFirst | Marker::After(_) => 0,
+            })
+            .collect()
     }
 
     /// Waits until everybody has settled, and reports: of one session first.
@@ -104,7 +133,7 @@ impl Replay<'_> {
             self.report(None, Settled::new());
         }
         if !self.is_in_flight(session) {
-            return Ok(());
+            return self.await_report(session).await;
         }
         loop {
             let settled = self.settle(deadline).await?;
@@ -112,7 +141,7 @@ impl Replay<'_> {
             // Also what ended the statement is told before the next step, however it arrived.
             self.report(None, settled);
             if !self.is_in_flight(session) {
-                return Ok(());
+                return self.await_report(session).await;
             }
             if !may_end {
                 return Err(Halt::Stuck(session));
@@ -123,6 +152,19 @@ impl Replay<'_> {
                 () = tokio::time::sleep_until(deadline) => return Err(Halt::TimeLimit),
             }
         }
+    }
+
+    /// Waits until the end of a session's statement may be reported: until what its markers name has
+    /// ended by itself.
+    async fn await_report(&mut self, session: SessionIndex) -> Result<(), Halt> {
+        if !self.is_held_back(session) {
+            return Ok(());
+        }
+        self.settle_and_report(None).await?;
+        if self.is_held_back(session) {
+            return Err(Halt::HeldBack(session));
+        }
+        Ok(())
     }
 
     /// Whether one of the waits may end without a step that ends it: by one of the server's

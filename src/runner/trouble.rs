@@ -60,6 +60,7 @@ impl Replay<'_> {
             halt => halt,
         };
         let is_over = matches!(halt, Halt::TimeLimit);
+        let is_stuck = matches!(halt, Halt::Stuck(_));
         if is_over && let Some(trouble) = silence(&self.observer, self.limit).await {
             return trouble;
         }
@@ -76,14 +77,19 @@ impl Replay<'_> {
             let unheeding = "what runs does not heed that it is told to end";
             return Trouble::Unfit(format!("{}, and {unheeding}", explanation.message));
         }
-        Trouble::Invalid(Diagnostic {
+        let diagnostic = Diagnostic {
             source: self.scenario.source.clone(),
             message: explanation.message,
             span,
             label: explanation.label,
             related: Vec::new(),
             help: explanation.help,
-        })
+        };
+        if is_stuck {
+            Trouble::Stuck(diagnostic)
+        } else {
+            Trouble::Invalid(diagnostic)
+        }
     }
 
     async fn explain(
@@ -125,6 +131,11 @@ impl Replay<'_> {
                     help: Some(place.way_out().to_owned()),
                 }
             }
+            Halt::HeldBack(session) => Explanation {
+                message: format!("the step of {} is never reported", self.name(session)),
+                label: "what it is to be reported after does not come".to_owned(),
+                help: Some("take the step out of `report_after`, or let it come before the session's next step".to_owned()),
+            },
             Halt::Session(session, obstacle) => Explanation {
                 message: format!("failed to {obstacle}"),
                 label: format!("the statement of {}", self.name(session)),

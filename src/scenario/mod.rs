@@ -16,14 +16,15 @@ pub use load::{
     LoadError, Loaded, ParseDurationError, ReadError, ReadErrorKind, SERVER_SETTINGS,
     SUPERUSER_SETTINGS, load, load_all, parse, parse_duration, read,
 };
-pub(crate) use load::{Mistake, Mistakes, closest, suggestion};
+pub(crate) use load::{Mistake, Mistakes, closest, is_name, is_step_key, suggestion};
 pub use model::{
     Action, Blocker, Bound, Claim, Difference, Expect, Expectation, ExpectedError, ExpectedRows,
-    Isolation, OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator, ReleaseRange,
-    Reply, Scenario, Sending, Session, SessionIndex, Setting, Shutdown, Source, Step, Waits,
+    InOrder, Isolation, OwnServer, Param, Redaction, ReleaseComparison, ReleaseOperator,
+    ReleaseRange, Reply, Role, Scenario, Sending, Session, SessionIndex, Setting, Shutdown, Source,
+    Step, Waits,
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
 pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};
-pub(crate) use sql::{prepares_transaction, token_at};
+pub(crate) use sql::{cluster_wide, prepares_transaction, token_at};
 pub use virtual_time::VirtualTime;

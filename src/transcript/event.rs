@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::answer::{Answer, TransactionStatus};
+use super::schedules::PlayedSchedules;
 use crate::scenario::{
     Blocker, Redaction, Sending, SessionIndex, Shutdown, Statement, VirtualTime,
 };
@@ -23,6 +24,9 @@ pub struct Transcript {
     pub redactions: Vec<Redaction>,
     /// What happened, in the order in which it is reported.
     pub events: Vec<Event>,
+    /// What came of the scenario's schedules, each of which has a transcript of its own; there are no
+    /// events then.
+    pub schedules: Option<PlayedSchedules>,
 }
 
 /// One thing that happened.
@@ -50,6 +54,8 @@ pub enum EventKind {
     Checked {
         /// The SQL of the step.
         sql: String,
+        /// The name of the invariant, where it is one.
+        invariant: Option<String>,
     },
     /// The server answered one statement of the step: all that came for it, in order.
     Answered {
@@ -71,6 +77,11 @@ pub enum EventKind {
         session: SessionIndex,
         /// Whom it waits for, directly.
         blockers: Vec<Blocker>,
+    },
+    /// The session's statement may have ended, but the schedule has it reported later.
+    HeldBack {
+        /// The session.
+        session: SessionIndex,
     },
     /// A statement that waited has ended; its answers follow.
     Continues {

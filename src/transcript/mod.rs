@@ -4,6 +4,7 @@ mod answer;
 mod event;
 pub mod json;
 pub mod psql;
+mod schedules;
 mod sent;
 mod text;
 mod time;
@@ -14,5 +15,6 @@ pub use answer::{
 };
 pub use event::{Event, EventKind, Lock, LockTarget, Transcript};
 pub(crate) use psql::display_width;
+pub use schedules::{PlayedSchedule, PlayedSchedules, ScheduleOutcome};
 pub(crate) use sent::opening;
 pub use text::{Block, TranscriptText};

@@ -30,6 +30,9 @@ pub(super) fn lines(name: &str, sending: &Sending) -> String {
         Sending::Statements(sql)
         | Sending::Prepare { sql, .. }
         | Sending::Copy { sql: Some(sql), .. } => statement(name, &sql.text),
+        Sending::Message(sql) if sql.text.is_empty() => {
+            format!("-- {name} sends an empty message\n")
+        }
         Sending::Message(sql) => statement(name, &sql.text) + "-- sent as one message\n",
         Sending::Bound(one) => bound(name, one),
         Sending::Execute { name: kept, params } => {

@@ -102,6 +102,9 @@ impl Transcript {
 
     /// The text, piece by piece, and what stands in it for values of this run.
     pub(super) fn write(&self) -> (Vec<Block>, Vec<Replaced>) {
+        if let Some(schedules) = &self.schedules {
+            return schedules.write();
+        }
         let mut writer = Writer {
             names: &self.sessions,
             volatile: Volatile::of(self),
@@ -165,8 +168,12 @@ impl Writer<'_> {
                 }
                 self.open(step, Some(*session), lines);
             }
-            EventKind::Checked { sql } => {
-                self.open(step, None, sent::check(sql));
+            EventKind::Checked { sql, invariant } => {
+                let named = invariant
+                    .as_ref()
+                    .map_or_else(String::new, |name| format!("-- invariant: {name}\n"));
+                let asked = sent::check(sql);
+                self.open(step, None, named + &asked);
             }
             EventKind::Answered {
                 session,
@@ -176,6 +183,10 @@ impl Writer<'_> {
             } => self.answered(step, *session, &statement.text, answers),
             EventKind::Waits { session, blockers } => {
                 let line = self.waits(self.name(*session), blockers);
+                self.current(step, self.actor(*session), "").push(&line);
+            }
+            EventKind::HeldBack { session } => {
+                let line = format!("-- {} is reported later\n", self.name(*session));
                 self.current(step, self.actor(*session), "").push(&line);
             }
             EventKind::Continues { session } => {
@@ -333,6 +344,12 @@ impl Writer<'_> {
             .get(session.0)
             .map_or("the observer", String::as_str)
     }
+}
+
+/// `1 schedule`, `2 schedules`.
+pub(super) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// Whether a table is the last thing psql prints for these answers. A notice never is, if there is

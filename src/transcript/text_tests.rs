@@ -86,6 +86,7 @@ fn a_race_reads_like_psql() {
             3,
             EventKind::Checked {
                 sql: "SELECT n\n\nFROM t;\n".to_owned(),
+                invariant: None,
             },
         ),
         (3, answered(None, &[one_row()])),

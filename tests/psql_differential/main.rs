@@ -63,7 +63,7 @@ async fn every_step_prints_what_psql_prints() {
     for scenario in steps::scenarios() {
         let sendings = steps::sendings(&scenario);
         let database = fresh_database(&server, "psql_steps").await;
-        let setup = scenario.setup.as_ref().map_or("", |setup| &setup.text);
+        let setup = scenario.setup.first().map_or("", |setup| &setup.text);
         psql_side::run(&server, &database, setup);
         let input: String = sendings
             .iter()

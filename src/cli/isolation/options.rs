@@ -15,9 +15,6 @@ pub(in crate::cli) struct IsolationOptions {
     /// NAME_9.out. [default: the folder `expected` beside the folder `specs`]
     #[arg(long, value_name = "DIR")]
     pub expected: Option<PathBuf>,
-    /// Run specs as a superuser, who may run programs and read files on the machine of the server.
-    #[arg(long)]
-    pub allow_superuser: bool,
 }
 
 /// What is printed of a run of specs.
@@ -34,8 +31,6 @@ impl IsolationOptions {
             Some("--format")
         } else if self.expected.is_some() {
             Some("--expected")
-        } else if self.allow_superuser {
-            Some("--allow-superuser")
         } else {
             None
         }

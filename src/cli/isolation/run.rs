@@ -75,7 +75,7 @@ async fn play(
         PlayOptions {
             jobs: options.jobs.map_or_else(default_jobs, usize::from),
             limit: options.server.timeout,
-            superuser: options.isolation.allow_superuser,
+            superuser: options.server.allow_superuser,
             fail_fast: options.fail_fast,
         },
         tell,
@@ -129,13 +129,15 @@ fn shown(
         elapsed: end.elapsed,
         is_denied: false,
     };
-    result.is_denied = !options.isolation.allow_superuser
+    result.is_denied = !options.server.allow_superuser
         && (result.output.contains("permission denied")
             || result.output.contains("must be superuser"));
     result.verdict = match end.played.trouble {
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => SpecVerdict::Error(what),
         // What a spec with a mistake prints is expected of some.
-        Some(Trouble::Invalid(diagnostic)) => SpecVerdict::Invalid(Box::new(diagnostic)),
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
+            SpecVerdict::Invalid(Box::new(diagnostic))
+        }
         None => compared(spec, &result.output, options)
             .unwrap_or_else(|error| SpecVerdict::Error(error.to_string())),
     };

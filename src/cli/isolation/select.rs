@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::args::RunOptions;
 use super::super::exit::ExitStatus;
 use super::super::output::Output;
+use super::super::select::TRUSTED;
 use crate::isolation::{self, Spec, superuser_needs};
 use crate::report::count;
 use crate::scenario::{self, Diagnostic};
@@ -63,7 +64,7 @@ pub(in crate::cli) fn specs(
         return Err(ExitStatus::NothingSelected);
     }
     let specs = load(&selected, output)?;
-    if !options.isolation.allow_superuser {
+    if !options.server.allow_superuser {
         refuse_superusers(&specs, output)?;
     }
     Ok(Some(specs))
@@ -136,11 +137,7 @@ fn refuse_superusers(specs: &[Arc<Spec>], output: Output) -> Result<(), ExitStat
                 span: need.span,
                 label: "needs more than the rights of a database's owner".to_owned(),
                 related: Vec::new(),
-                help: Some(
-                    "if you trust the spec, run it with `--allow-superuser`: it may then run \
-                     programs and read files on the machine of the server"
-                        .to_owned(),
-                ),
+                help: Some(TRUSTED.to_owned()),
             })
         })
         .collect();

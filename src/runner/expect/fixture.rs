@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Answered, Observed, unmet};
 use crate::scenario::{
-    Action, Blocker, Diagnostic, Expect, Expectation, ReleaseRange, Reply, Scenario, Sending,
+    Action, Blocker, Diagnostic, Expect, Expectation, ReleaseRange, Reply, Role, Scenario, Sending,
     Session, SessionIndex, SourceFile, Span, Spanned, SqlText, Statement, Step, split,
 };
 use crate::server::Release;
@@ -151,7 +151,7 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
         tags: Vec::new(),
         postgres: ReleaseRange::default(),
         sources: Vec::new(),
-        setup: None,
+        setup: Vec::new(),
         teardown: None,
         sessions: vec![session("A"), session("B")],
         steps: vec![Step {
@@ -161,6 +161,7 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
                 sending: Sending::Statements(sql()),
                 reply: Reply::Awaited,
             },
+            role: Role::Ordered,
             id: None,
             label: None,
             note: None,
@@ -176,6 +177,9 @@ pub(super) fn scenario(expect: Expect) -> Scenario {
         clock: None,
         redactions: Vec::new(),
         differences: Vec::new(),
+        schedules: None,
+        carries_over: false,
+        superuser: None,
     }
 }
 

@@ -91,6 +91,7 @@ impl<'a> Observed<'a> {
                 }
                 EventKind::Sent { .. }
                 | EventKind::Checked { .. }
+                | EventKind::HeldBack { .. }
                 | EventKind::Continues { .. }
                 | EventKind::Advanced { .. }
                 | EventKind::Slept(_)

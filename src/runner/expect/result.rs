@@ -1,7 +1,8 @@
 //! The shape of a result: its columns, how many rows, the command tag.
 
+use super::rows::table;
 use super::unmet::Subject;
-use crate::scenario::{Diagnostic, Expect, Spanned};
+use crate::scenario::{Diagnostic, Expect, Role, Spanned};
 
 /// Checks `columns`, `row_count`, `tag` and `empty`.
 pub(super) fn check(subject: &Subject<'_>, expect: &Expect) -> Vec<Diagnostic> {
@@ -101,6 +102,15 @@ fn check_empty(subject: &Subject<'_>, expected: &Spanned<bool>) -> Option<Diagno
     };
     (result.rows.is_empty() != expected.value).then(|| {
         let got = u64::try_from(result.rows.len()).unwrap_or(u64::MAX);
+        if let Role::Invariant(name) = &subject.step.role {
+            let label = format!("{} came", rows(got));
+            let message = format!("the invariant does not hold: {name}");
+            let broken = subject.diagnostic(expected.span, message, label);
+            return Diagnostic {
+                help: Some(table(result)),
+                ..broken
+            };
+        }
         subject.diagnostic(
             expected.span,
             wanted.to_owned(),

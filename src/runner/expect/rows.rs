@@ -151,7 +151,7 @@ fn difference(wanted: &Spanned<Vec<Option<String>>>, got: &Row, result: &ResultS
 }
 
 /// The rows that came, aligned.
-fn table(result: &ResultSet) -> String {
+pub(super) fn table(result: &ResultSet) -> String {
     if result.rows.is_empty() {
         return "no row came".to_owned();
     }

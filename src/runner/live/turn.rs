@@ -42,6 +42,8 @@ pub(crate) struct Turn {
     pub ended: Vec<Answered>,
     /// Whether the turn has been reported to wait: when it began to, counted over the case.
     pub waiting_since: Option<usize>,
+    /// For each marker of the step, how many notices its session had been sent when the step began.
+    pub notices_before: Vec<u32>,
 }
 
 impl Turn {
@@ -56,6 +58,7 @@ impl Turn {
             answers: vec![unsolicited],
             ended: Vec::new(),
             waiting_since: None,
+            notices_before: Vec::new(),
         }
     }
 

@@ -14,6 +14,9 @@ pub(super) fn check(mistakes: &mut Mistakes, scenario: &Scenario, has_server: bo
             let Some((range, what)) = cluster_wide(&statement.text) else {
                 continue;
             };
+            if has_server && scenario.superuser.is_some() {
+                continue;
+            }
             let Some((message, help)) = refusal(what, has_server) else {
                 continue;
             };

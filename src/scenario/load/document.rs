@@ -6,24 +6,26 @@ use std::time::Duration;
 use indexmap::IndexMap;
 
 use super::super::model::{OwnServer, ReleaseRange, Scenario, Source};
-use super::super::source::{SourceFile, SqlText};
+use super::super::source::SourceFile;
 use super::by_case;
 use super::claims;
 use super::clock;
 use super::cluster;
 use super::differences;
 use super::flow;
+use super::invariants;
 use super::matrix::{Combination, Matrix};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
 use super::node::{Kind, Node};
 use super::redact;
 use super::release_range;
+use super::scheduled;
 use super::server;
 use super::sessions::{self, Sessions};
 use super::sql;
 use super::statements::Statements;
-use super::steps;
+use super::steps::{self, Reader};
 use super::substitute::{self, Meant};
 use super::values::{self, Fields, Keys};
 use super::virtual_clock;
@@ -50,8 +52,12 @@ const KEYS: Keys = Keys {
         "clock",
         "matrix",
         "redact",
+        "schedules",
+        "invariants",
+        "superuser",
+        "carry_over",
     ],
-    later: &["schedules", "invariants", "watch", "superuser"],
+    later: &["watch"],
 };
 
 /// Reads a file. Where it gives no scenario a mistake was reported.
@@ -167,8 +173,12 @@ fn scenario(
         .get("sources")
         .map(|node| sources(mistakes, node))
         .unwrap_or_default();
-    let setup = script(mistakes, &fields, "setup");
-    let teardown = script(mistakes, &fields, "teardown");
+    let setup = fields
+        .get("setup")
+        .map_or_else(Vec::new, |node| sql::scripts(mistakes, node));
+    let teardown = fields
+        .get("teardown")
+        .and_then(|node| sql::script(mistakes, node));
     let limits = fields.get("limits").map_or_else(Vec::new, |node| {
         values::texts(
             mistakes,
@@ -187,6 +197,11 @@ fn scenario(
         .map(|node| redact::read(mistakes, node))
         .unwrap_or_default();
 
+    let superuser = fields.entry("superuser").and_then(|entry| {
+        let asked = values::boolean(mistakes, &entry.value)?.value;
+        asked.then_some(entry.key_span)
+    });
+
     let mut statements = Statements::read(mistakes, fields.get("statements"));
     let mut sessions = match fields.require(
         mistakes,
@@ -197,27 +212,20 @@ fn scenario(
         Some(node) => sessions::read(mistakes, node),
         None => Sessions::unknown(),
     };
-    // With `schedules:` the steps stand under the sessions; that was refused as a whole.
-    let steps = if fields.get("schedules").is_some() {
-        steps::Steps::unknown()
-    } else {
-        match fields.require(
-            mistakes,
-            "steps",
-            &KEYS,
-            "say what happens: `steps:`, then one `- A: SQL` a line",
-        ) {
-            Some(node) => steps::read(
-                mistakes,
-                node,
-                &mut sessions,
-                &mut statements,
-                clock,
-                combination,
-            ),
-            None => steps::Steps::unknown(),
+    let mut reader = Reader::new(mistakes, &mut sessions, &mut statements, clock, combination);
+    let schedules = scheduled::read(&mut reader, &fields);
+    let carries_over = scheduled::carries_over(reader.mistakes, &fields);
+    let is_scheduled = fields.get("schedules").is_some();
+    // Steps of sessions without an order were told of.
+    if !is_scheduled && (reader.steps.complete || fields.get("steps").is_some()) {
+        let help = "say what happens: `steps:`, then one `- A: SQL` a line";
+        match fields.require(reader.mistakes, "steps", &KEYS, help) {
+            Some(node) => steps::read(&mut reader, node),
+            None => reader.steps.complete = false,
         }
-    };
+    }
+    invariants::read(&mut reader, fields.get("invariants"));
+    let Reader { steps, .. } = reader;
     let claims = fields
         .get("claims")
         .map(|node| claims::read(mistakes, node, &steps, &sources))
@@ -225,7 +233,9 @@ fn scenario(
     if steps.complete {
         statements.refuse_unused(mistakes);
         sessions.refuse_unused(mistakes);
-        flow::check(mistakes, &steps, &sessions);
+        if !is_scheduled {
+            flow::check(mistakes, &steps, &sessions);
+        }
     }
 
     let own_server = own_server.or_else(|| {
@@ -253,23 +263,21 @@ fn scenario(
         teardown,
         sessions: sessions.into_model(),
         steps: steps.into_model(),
+        schedules,
+        carries_over,
         claims,
         limits: limits.into_iter().map(|limit| limit.value).collect(),
         timeout,
         own_server,
         clock: clock.time(),
         redactions,
+        superuser,
     };
     cluster::check(mistakes, &scenario, has_server);
     if clock.is_virtual() {
         virtual_clock::check(mistakes, &scenario);
     }
     Some(scenario)
-}
-
-fn script(mistakes: &mut Mistakes, fields: &Fields<'_>, key: &str) -> Option<SqlText> {
-    let node = fields.get(key)?;
-    sql::script(mistakes, node)
 }
 
 fn timeout(mistakes: &mut Mistakes, fields: &Fields<'_>) -> Option<Duration> {

@@ -81,7 +81,7 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Whether a text can be the name of a session, an id or a named statement.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric())
         && text
             .chars()

@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 
     /// The SQL of a mapping, in one of the two forms.
-    fn one_sql(&mut self, fields: &Fields<'_>, node: &Node) -> Option<SqlText> {
+    pub(super) fn one_sql(&mut self, fields: &Fields<'_>, node: &Node) -> Option<SqlText> {
         match (fields.entry("use"), fields.entry("sql")) {
             (Some(named), None) => {
                 let help = "name a statement of `statements:`: `{ use: claim }`";

@@ -4,7 +4,7 @@ use super::super::model::{Isolation, Session, SessionIndex};
 use super::super::source::{Span, Spanned, SqlText};
 use super::mistakes::{Mistake, Mistakes};
 use super::names;
-use super::node::{Kind, Node};
+use super::node::{Entry, Kind, Node};
 use super::settings;
 use super::sql;
 use super::steps;
@@ -19,8 +19,9 @@ const KEYS: Keys = Keys {
         "setup",
         "teardown",
         "role",
+        "steps",
     ],
-    later: &["steps"],
+    later: &[],
 };
 
 const HELP: &str = "name the sessions: `sessions: [A, B]`";
@@ -40,6 +41,8 @@ pub(super) struct Sessions {
 struct Known {
     session: Session,
     used: bool,
+    /// The steps of its own, which are read when the sessions are known.
+    steps: Option<Entry>,
 }
 
 /// Reads the sessions.
@@ -108,7 +111,7 @@ impl Sessions {
             return;
         }
         let name = Spanned { value: name, span };
-        let session = session(mistakes, name, options);
+        let (session, steps) = session(mistakes, name, options);
         let name = &session.name;
         if steps::is_step_key(&name.value) {
             mistakes.report(
@@ -143,7 +146,11 @@ impl Sessions {
             return;
         }
         let used = session.setup.is_some();
-        self.list.push(Known { session, used });
+        self.list.push(Known {
+            session,
+            used,
+            steps,
+        });
     }
 
     /// Whether it is known which sessions there are.
@@ -196,6 +203,14 @@ impl Sessions {
         self.list.iter().map(|known| known.session.setup.as_ref())
     }
 
+    /// The steps that sessions own, with whose they are.
+    pub(super) fn own_steps(&self) -> Vec<(SessionIndex, Entry)> {
+        let sessions = self.list.iter().enumerate();
+        sessions
+            .filter_map(|(at, known)| Some((SessionIndex(at), known.steps.clone()?)))
+            .collect()
+    }
+
     /// Notes that a session acts.
     pub(super) fn acts(&mut self, index: SessionIndex) {
         self.list[index.0].used = true;
@@ -224,7 +239,11 @@ impl Sessions {
     }
 }
 
-fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node>) -> Session {
+fn session(
+    mistakes: &mut Mistakes,
+    name: Spanned<String>,
+    options: Option<&Node>,
+) -> (Session, Option<Entry>) {
     let mut session = Session {
         name,
         title: None,
@@ -235,11 +254,11 @@ fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node
         role: None,
     };
     let Some(options) = options else {
-        return session;
+        return (session, None);
     };
     let help = "write its keys: `A: { isolation: serializable }`";
     let Some(fields) = Fields::of(mistakes, options, "the options of a session", help) else {
-        return session;
+        return (session, None);
     };
     fields.refuse_others_with(mistakes, &KEYS, |key| {
         settings::may_be_set(key).then(|| {
@@ -274,7 +293,7 @@ fn session(mistakes: &mut Mistakes, name: Spanned<String>, options: Option<&Node
             span: node.span,
         })
     });
-    session
+    (session, fields.entry("steps").cloned())
 }
 
 fn isolation(mistakes: &mut Mistakes, node: &Node) -> Option<Isolation> {

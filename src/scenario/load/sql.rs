@@ -7,7 +7,7 @@ use granit_parser::ScalarStyle;
 use super::super::source::{Span, SqlText};
 use super::super::sql::{self, SplitProblemKind, Statement};
 use super::mistakes::{Mistake, Mistakes};
-use super::node::Node;
+use super::node::{Kind, Node};
 use super::text as places;
 use super::values;
 
@@ -29,6 +29,17 @@ pub(super) fn script(mistakes: &mut Mistakes, node: &Node) -> Option<SqlText> {
     let sql = text(mistakes, node)?;
     refuse_copy(mistakes, &sql, Purpose::Check);
     Some(sql)
+}
+
+/// SQL of a set-up that may come in several blocks, one after the other.
+pub(super) fn scripts(mistakes: &mut Mistakes, node: &Node) -> Vec<SqlText> {
+    match &node.kind {
+        Kind::List(items) => items
+            .iter()
+            .filter_map(|item| script(mistakes, item))
+            .collect(),
+        _ => script(mistakes, node).into_iter().collect(),
+    }
 }
 
 /// SQL whose use is not known yet.

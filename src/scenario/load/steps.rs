@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::super::model::{Action, SessionIndex, Step};
+use super::super::model::{Action, Role, SessionIndex, Step};
 use super::super::source::{Span, Spanned};
 use super::actions::ACTING;
 use super::beside::{self, BESIDE};
@@ -19,7 +19,7 @@ use super::values::{self, Fields};
 const HELP: &str = "write one step a line: `- A: SELECT 1;`";
 
 /// Whether a word is a key of a step, and so no name for a session.
-pub(super) fn is_step_key(word: &str) -> bool {
+pub(crate) fn is_step_key(word: &str) -> bool {
     ACTING.contains(&word) || BESIDE.known.contains(&word)
 }
 
@@ -55,11 +55,6 @@ pub(super) struct Identified {
 }
 
 impl Steps {
-    /// Steps that could not be read.
-    pub(super) fn unknown() -> Self {
-        Self::default()
-    }
-
     /// Whether there are steps to speak of at all.
     pub(super) fn is_unknown(&self) -> bool {
         self.list.is_empty()
@@ -77,6 +72,11 @@ impl Steps {
             .map(|(id, _)| id.as_str())
     }
 
+    /// Adds a step, and what it is called.
+    pub(super) fn push(&mut self, placed: Option<Placed>) {
+        self.list.push(placed);
+    }
+
     /// The steps without mistakes.
     pub(super) fn placed(&self) -> impl Iterator<Item = &Placed> {
         self.list.iter().flatten()
@@ -89,50 +89,32 @@ impl Steps {
 }
 
 /// Reads the steps.
-pub(super) fn read(
-    mistakes: &mut Mistakes,
-    node: &Node,
-    sessions: &mut Sessions,
-    statements: &mut Statements,
-    clock: Clock,
-    combination: Combination<'_>,
-) -> Steps {
-    let Some(items) = values::list(mistakes, node, "a list of steps", HELP) else {
-        return Steps::unknown();
-    };
-    let mut reader = Reader {
-        mistakes,
-        sessions,
-        statements,
-        clock,
-        combination,
-        steps: Steps {
-            complete: true,
-            ..Steps::default()
-        },
+pub(super) fn read(reader: &mut Reader<'_>, node: &Node) {
+    let Some(items) = values::list(reader.mistakes, node, "a list of steps", HELP) else {
+        reader.steps.complete = false;
+        return;
     };
     for item in items {
         let step = reader.step(item);
-        reader.steps.list.push(step);
+        reader.steps.push(step);
     }
-    let Reader { steps, .. } = reader;
     let acts = |placed: &Option<Placed>| {
         placed
             .as_ref()
             .is_none_or(|placed| !matches!(placed.step.action, Action::Say(_)))
     };
-    if !steps.list.iter().any(acts) {
-        mistakes.report(
+    if !reader.steps.list.iter().any(acts) {
+        let place = values::first_line(reader.mistakes, node.span);
+        reader.mistakes.report(
             Mistake::new(
-                values::first_line(mistakes, node.span),
+                place,
                 "a scenario needs at least one step that does something",
             )
             .label("nothing happens here")
             .help(HELP),
         );
-        return Steps::unknown();
+        reader.steps = Steps::default();
     }
-    steps
 }
 
 /// Reads one step after another.
@@ -142,8 +124,30 @@ pub(super) struct Reader<'a> {
     pub(super) statements: &'a mut Statements,
     /// Where the virtual clock stands.
     pub(super) clock: Clock,
-    combination: Combination<'a>,
+    pub(super) combination: Combination<'a>,
     pub(super) steps: Steps,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        mistakes: &'a mut Mistakes,
+        sessions: &'a mut Sessions,
+        statements: &'a mut Statements,
+        clock: Clock,
+        combination: Combination<'a>,
+    ) -> Self {
+        Self {
+            mistakes,
+            sessions,
+            statements,
+            clock,
+            combination,
+            steps: Steps {
+                complete: true,
+                ..Steps::default()
+            },
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -194,6 +198,7 @@ impl Reader<'_> {
             step: Step {
                 span: node.span,
                 action: action?,
+                role: Role::Ordered,
                 id,
                 label,
                 note,
@@ -271,20 +276,30 @@ impl Reader<'_> {
             "an id",
             "write a short name: `id: a-claims`",
         )?;
-        let span = node.span;
-        if !names::is_name(&id) {
+        let id = Spanned {
+            value: id,
+            span: node.span,
+        };
+        self.identify(&id, is_prose);
+        Some(id)
+    }
+
+    /// Notes what the step that comes next is called.
+    pub(super) fn identify(&mut self, id: &Spanned<String>, is_prose: bool) {
+        let Spanned { value: id, span } = id;
+        if !names::is_name(id) {
             self.mistakes.report(
-                Mistake::new(span, format!("`{}` cannot be an id", values::shown(&id)))
+                Mistake::new(*span, format!("`{}` cannot be an id", values::shown(id)))
                     .label("not a name")
                     .help(names::NAME_RULE),
             );
         }
         let position = self.steps.list.len();
-        if let Some(first) = self.steps.ids.get(&id) {
+        if let Some(first) = self.steps.ids.get(id) {
             self.mistakes.report(
                 Mistake::new(
-                    span,
-                    format!("two steps have the id `{}`", values::shown(&id)),
+                    *span,
+                    format!("two steps have the id `{}`", values::shown(id)),
                 )
                 .label("again here")
                 .related(first.span, "first here")
@@ -295,12 +310,11 @@ impl Reader<'_> {
                 id.clone(),
                 Identified {
                     position,
-                    span,
+                    span: *span,
                     is_prose,
                 },
             );
         }
-        Some(Spanned { value: id, span })
     }
 
     /// Reports keys beside the acting one that are unknown, or act themselves.

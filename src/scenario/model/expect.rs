@@ -37,6 +37,23 @@ pub struct Expect {
     pub empty: Option<Spanned<bool>>,
 }
 
+impl Expect {
+    /// That no row comes back, which is written at a place.
+    pub(crate) const fn no_row(span: Span) -> Self {
+        Self {
+            span,
+            rows: None,
+            columns: None,
+            row_count: None,
+            tag: None,
+            error: None,
+            waits: None,
+            notices: None,
+            empty: Some(Spanned { value: true, span }),
+        }
+    }
+}
+
 /// Rows that must come back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedRows {

@@ -2,6 +2,7 @@
 
 mod expect;
 mod release;
+mod scheduled;
 mod step;
 
 use std::time::Duration;
@@ -10,10 +11,12 @@ use regex::Regex;
 
 use super::source::{SourceFile, Span, Spanned, SqlText};
 use super::virtual_time::VirtualTime;
+use crate::schedule::Schedules;
 
 pub use expect::{Blocker, Expect, Expectation, ExpectedError, ExpectedRows, Waits};
 pub use release::{ReleaseComparison, ReleaseOperator, ReleaseRange};
-pub use step::{Action, Bound, Param, Reply, Sending, Shutdown, Step};
+pub use scheduled::InOrder;
+pub use step::{Action, Bound, Param, Reply, Role, Sending, Shutdown, Step};
 
 /// One scenario file or, where it has a matrix, what it is for one combination of the values.
 #[derive(Debug, Clone)]
@@ -36,14 +39,21 @@ pub struct Scenario {
     pub differences: Vec<Difference>,
     /// Where the behaviour is documented.
     pub sources: Vec<Source>,
-    /// SQL that makes the tables, run before the sessions connect.
-    pub setup: Option<SqlText>,
+    /// SQL that makes the tables, run block by block before the sessions connect.
+    pub setup: Vec<SqlText>,
     /// SQL run after the last step.
     pub teardown: Option<SqlText>,
     /// The sessions, in the order of the file.
     pub sessions: Vec<Session>,
-    /// The steps, in order.
+    /// The steps, in order; where there are [`Scenario::schedules`], those that the sessions own, in
+    /// the order of the file, and behind them what comes after every schedule.
     pub steps: Vec<Step>,
+    /// The orders in which the sessions' own steps are played; `None` where the scenario has its
+    /// steps in one order.
+    pub schedules: Option<Schedules>,
+    /// Whether schedules are played in one database and through the same connections, so that each
+    /// finds what the tear-downs of the one before have left.
+    pub carries_over: bool,
     /// What the scenario demonstrates.
     pub claims: Vec<Claim>,
     /// What it does not show.
@@ -56,6 +66,9 @@ pub struct Scenario {
     pub clock: Option<VirtualTime>,
     /// What is replaced in what the server sends.
     pub redactions: Vec<Redaction>,
+    /// Where it asks for its SQL to run as a superuser; `None` where it is content to own its
+    /// database.
+    pub superuser: Option<Span>,
 }
 
 impl Scenario {

@@ -6,6 +6,7 @@ use super::super::source::{Span, Spanned, SqlText};
 use super::super::virtual_time::VirtualTime;
 use super::SessionIndex;
 use super::expect::Expectation;
+use crate::schedule::{Marker, StepPlace};
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub struct Step {
     pub span: Span,
     /// What happens.
     pub action: Action,
+    /// What it is in the scenario.
+    pub role: Role,
     /// Its name, unique in the scenario.
     pub id: Option<Spanned<String>>,
     /// The short text in the swimlane.
@@ -21,8 +24,26 @@ pub struct Step {
     /// A remark shown under the statement.
     pub note: Option<String>,
     /// What must come out; of several, the first that holds for the release. None at all, or none
-    /// for the release, still means that the step must not err.
+    /// for the release, still means that the step must not err, unless a session owns it.
     pub expect: Vec<Expectation>,
+}
+
+/// What a step is in its scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Role {
+    /// One of the scenario's `steps:`, which come in their order.
+    #[default]
+    Ordered,
+    /// One of a session's own steps, which schedules put in an order. It may end in any way where
+    /// nothing is expected of it: that depends on the order.
+    Owned {
+        /// Which one of which session.
+        place: StepPlace,
+        /// What delays its report in the schedule that is played.
+        markers: Vec<Marker>,
+    },
+    /// What must return no row after the last step; its name.
+    Invariant(String),
 }
 
 /// What a step does.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::event::{EventDocument, event_documents};
 use super::session_name;
-use crate::transcript::Transcript;
+use crate::transcript::{PlayedSchedules, Transcript};
 
 /// The transcripts of one scenario file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -37,8 +37,43 @@ pub struct TranscriptDocument {
     pub blocks: Vec<BlockDocument>,
     /// What the text shows in the place of values that are different in each run.
     pub replaced: Vec<ReplacedDocument>,
+    /// What came of the schedules, where the scenario has some; there are no events then.
+    pub schedules: Option<SchedulesDocument>,
     /// Why the replay did not come to its end, if it did not.
     pub trouble: Option<TroubleDocument>,
+}
+
+/// What came of the schedules of a scenario.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SchedulesDocument {
+    /// The different outcomes, in the order in which the schedules come to them.
+    pub outcomes: Vec<OutcomeDocument>,
+    /// The schedules that are listed or, of all interleavings, the first of each outcome.
+    pub schedules: Vec<ScheduleDocument>,
+}
+
+/// What some schedules have in common: what each step was answered.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OutcomeDocument {
+    /// How many schedules came to it.
+    pub schedules: usize,
+    /// The names of the steps of the first of them, in its order.
+    pub first: Vec<String>,
+    /// Who waits for whom for ever, where they could not be played to their end.
+    pub stuck: Option<String>,
+}
+
+/// One schedule.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ScheduleDocument {
+    /// The names of its steps, in its order.
+    pub steps: Vec<String>,
+    /// The position of its outcome, counted from 0.
+    pub outcome: usize,
+    /// The server processes, as in a transcript.
+    pub backends: Vec<BackendDocument>,
+    /// What happened. The position of a step is its place in the schedule; invariants come behind.
+    pub events: Vec<EventDocument>,
 }
 
 /// Which case a transcript is of.
@@ -118,14 +153,7 @@ impl TranscriptDocument {
             case: subject.case,
             release: subject.release,
             sessions: transcript.sessions.clone(),
-            backends: transcript
-                .backends
-                .iter()
-                .map(|(pid, session)| BackendDocument {
-                    session: session_name(&transcript.sessions, *session),
-                    pid: *pid,
-                })
-                .collect(),
+            backends: backends(transcript),
             events: event_documents(transcript),
             blocks: blocks
                 .into_iter()
@@ -141,9 +169,40 @@ impl TranscriptDocument {
                     raw: value.raw,
                 })
                 .collect(),
+            schedules: transcript.schedules.as_ref().map(SchedulesDocument::of),
             trouble,
         }
     }
+}
+
+impl SchedulesDocument {
+    fn of(played: &PlayedSchedules) -> Self {
+        let outcomes = played.outcomes.iter().map(|outcome| OutcomeDocument {
+            schedules: outcome.schedules,
+            first: outcome.first.clone(),
+            stuck: outcome.stuck.clone(),
+        });
+        let schedules = played.kept.iter().map(|schedule| ScheduleDocument {
+            steps: schedule.steps.clone(),
+            outcome: schedule.outcome,
+            backends: backends(&schedule.transcript),
+            events: event_documents(&schedule.transcript),
+        });
+        Self {
+            outcomes: outcomes.collect(),
+            schedules: schedules.collect(),
+        }
+    }
+}
+
+fn backends(transcript: &Transcript) -> Vec<BackendDocument> {
+    let backends = transcript.backends.iter();
+    backends
+        .map(|(pid, session)| BackendDocument {
+            session: session_name(&transcript.sessions, *session),
+            pid: *pid,
+        })
+        .collect()
 }
 
 impl TranscriptsDocument {

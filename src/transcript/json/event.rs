@@ -44,6 +44,8 @@ pub enum EventData {
     Checked {
         /// The SQL of the step.
         sql: String,
+        /// The name of the invariant, where it is one.
+        invariant: Option<String>,
     },
     /// The server answered one statement of the step.
     Answered {
@@ -65,6 +67,11 @@ pub enum EventData {
         blockers: Vec<BlockerDocument>,
         /// The lock that it awaits, if it is one.
         lock: Option<AwaitedDocument>,
+    },
+    /// The session's statement may have ended, but the schedule has it reported later.
+    HeldBack {
+        /// The session.
+        session: Option<String>,
     },
     /// A statement that waited has ended; its answers follow.
     Continues {
@@ -247,7 +254,10 @@ impl Writer<'_> {
                     _ => None,
                 },
             },
-            EventKind::Checked { sql } => EventData::Checked { sql: sql.clone() },
+            EventKind::Checked { sql, invariant } => EventData::Checked {
+                sql: sql.clone(),
+                invariant: invariant.clone(),
+            },
             EventKind::Answered {
                 session,
                 statement,
@@ -272,6 +282,9 @@ impl Writer<'_> {
                 session: self.name(*session),
                 blockers: blockers.iter().map(|whom| self.blocker(whom)).collect(),
                 lock: self.awaited(at, *session),
+            },
+            EventKind::HeldBack { session } => EventData::HeldBack {
+                session: self.name(*session),
             },
             EventKind::Continues { session } => EventData::Continues {
                 session: self.name(*session),

@@ -13,8 +13,8 @@ pub use answer::{
 };
 pub use deadlock::DeadlockedDocument;
 pub use document::{
-    BackendDocument, BlockDocument, ReplacedDocument, Subject, TranscriptDocument,
-    TranscriptsDocument, TroubleDocument,
+    BackendDocument, BlockDocument, OutcomeDocument, ReplacedDocument, ScheduleDocument,
+    SchedulesDocument, Subject, TranscriptDocument, TranscriptsDocument, TroubleDocument,
 };
 pub use event::{
     AwaitedDocument, BlockerDocument, EventData, EventDocument, LockDocument, TargetDocument,
