@@ -7,7 +7,8 @@ use super::outcome::{Outcome, Trouble};
 use super::seat::{Seat, explore_alone, replay_alone};
 use super::trouble::tell;
 use crate::scenario::{
-    Action, Diagnostic, Scenario, Span, SqlText, Step, cluster_wide, prepares_transaction, split,
+    Action, Diagnostic, Scenario, Sending, Span, SqlText, Step, cluster_wide, prepares_transaction,
+    split,
 };
 use crate::server::{Reach, Recipe, Server, StartError};
 
@@ -28,9 +29,9 @@ pub(crate) enum Apart {
     Never,
     /// Where Lockstep can start one: what VACUUM may remove or freeze depends on the oldest
     /// transaction of the whole server, through the snapshots of the case's own sessions; a snapshot
-    /// that is shown names all transactions of the server; and the identifiers of prepared
-    /// transactions are the server's. All else that cases do they do in
-    /// databases of their own.
+    /// that is shown names all transactions of the server; the identifiers of prepared transactions
+    /// are the server's; and no database can be dropped while a COPY waits for data. All else that
+    /// cases do they do in databases of their own.
     IfPossible,
     /// It asks for one, or restarts it.
     Always,
@@ -51,7 +52,7 @@ impl Apart {
         let is_shared = |sql: &SqlText| looks_at_all(sql) || prepares_transaction(&sql.text);
         if scenario.own_server.is_some() || restart(scenario).is_some() {
             Self::Always
-        } else if scenario.all_sql().any(is_shared) {
+        } else if scenario.all_sql().any(is_shared) || leaves_stream_open(scenario) {
             Self::IfPossible
         } else {
             Self::Never
@@ -66,6 +67,20 @@ impl Apart {
             Self::Always => true,
         }
     }
+}
+
+/// Whether a COPY is left open by a step.
+fn leaves_stream_open(scenario: &Scenario) -> bool {
+    let mut steps = scenario.steps.iter();
+    steps.any(|step| {
+        matches!(
+            step.action,
+            Action::Send {
+                sending: Sending::Copy { more: true, .. },
+                ..
+            }
+        )
+    })
 }
 
 /// The first step that stops the server and starts it again.
