@@ -17,7 +17,7 @@ use super::outcome::{Outcome, Trouble};
 use super::replay::{Company, Replay};
 use super::seat::Seat;
 use super::trouble::{HEEDS_WITHIN, Place, tell};
-use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText};
+use crate::scenario::{Action, Reply, Scenario, Sending, SessionIndex, Span, SqlText, Step};
 use crate::server::{CaseDatabase, DatabaseError, Databases, Endpoint, Pool, Reach};
 use crate::transcript::{Answer, Transcript};
 
@@ -121,7 +121,11 @@ impl Stage {
         } else {
             self.replay_again(&mut database, &mut replay).await
         };
-        let stays = played.is_ok() && replay.everybody().all(|who| replay.is_connected(who));
+        let has_outside = has_use_for_outside(scenario);
+        let stays = played.is_ok()
+            && replay
+                .everybody()
+                .all(|who| replay.is_connected(who) || (who == replay.outside() && !has_outside));
         let (transcript, company) = if stays {
             let (transcript, company) = replay.hand_over();
             (transcript, Some(company))
@@ -237,7 +241,10 @@ impl Stage {
     ) -> Result<(), Trouble> {
         let scenario = replay.scenario;
         let outside = replay.outside();
-        let everybody: Vec<SessionIndex> = replay.everybody().collect();
+        let everybody: Vec<SessionIndex> = replay
+            .everybody()
+            .filter(|who| *who != outside || has_use_for_outside(scenario))
+            .collect();
         let connected = if !scenario.setup.is_empty() || scenario.clock.is_some() {
             // A connection of its own, so that nothing it has set is seen by the checks.
             let connected = self.connect_all(database, replay, &[outside]).await?;
@@ -337,6 +344,16 @@ impl Stage {
     pub(super) fn databases(&self) -> &Databases {
         self.pool.databases()
     }
+}
+
+/// Whether there is something for the outside observer to ask or to do once the sessions have
+/// connected.
+fn has_use_for_outside(scenario: &Scenario) -> bool {
+    let asks = |step: &Step| matches!(step.action, Action::Check(_) | Action::Restart(_));
+    scenario.teardown.is_some()
+        || scenario.clock.is_some()
+        || scenario.carries_over
+        || scenario.steps.iter().any(asks)
 }
 
 impl Replay<'_> {
