@@ -149,14 +149,18 @@ fn at_site(
     let Some(outcome) = site.outcome else {
         return Judged::ByReplay(Box::new(replay::within_limit(changed.clone())));
     };
-    if !outcome.came(case, release) {
+    // Of schedules not every transcript is kept.
+    let is_scheduled = case.scenario.schedules.is_some();
+    if !is_scheduled && !outcome.came(case, release) {
         return Judged::Now(Fate::Unseen);
     }
     let Some(alone) = outcome.alone(changed) else {
         return Judged::Now(Fate::Caught);
     };
     match mutant.edit.kind {
-        Kind::Expected { steers: true } => Judged::ByReplay(Box::new(replay::within_limit(alone))),
+        Kind::Expected { steers } if steers || is_scheduled => {
+            Judged::ByReplay(Box::new(replay::within_limit(alone)))
+        }
         _ if outcome.is_met(&alone, case, release) => Judged::Now(Fate::Survived),
         _ => Judged::Now(Fate::Caught),
     }

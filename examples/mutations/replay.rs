@@ -76,11 +76,14 @@ pub async fn all(
 /// Judges by the expectations alone.
 fn judge(case: &CaseId, outcome: &Outcome) -> Verdict {
     match &outcome.trouble {
-        Some(Trouble::Invalid(diagnostic)) => return Verdict::Invalid(diagnostic.clone()),
+        Some(Trouble::Invalid(diagnostic) | Trouble::Stuck(diagnostic)) => {
+            return Verdict::Invalid(diagnostic.clone());
+        }
         Some(Trouble::Server(what) | Trouble::Unfit(what)) => return Verdict::Error(what.clone()),
         None => {}
     }
-    let unmet = unmet_in(&case.scenario, &outcome.transcript, case.release);
+    let mut unmet = outcome.unmet.clone();
+    unmet.extend(unmet_in(&case.scenario, &outcome.transcript, case.release));
     if unmet.is_empty() {
         Verdict::Pass
     } else {
@@ -93,10 +96,13 @@ fn judge(case: &CaseId, outcome: &Outcome) -> Verdict {
 pub fn came_out(transcript: &Transcript) -> String {
     let mut transcript = transcript.clone();
     let mut statuses = String::new();
-    for event in &mut transcript.events {
+    let of_schedules = transcript.schedules.iter_mut();
+    let of_schedules = of_schedules.flat_map(|played| &mut played.kept);
+    let of_schedules = of_schedules.flat_map(|schedule| &mut schedule.transcript.events);
+    for event in transcript.events.iter_mut().chain(of_schedules) {
         match &mut event.kind {
             EventKind::Sent { sending, .. } => *sending = Sending::Statements(no_sql()),
-            EventKind::Checked { sql } => sql.clear(),
+            EventKind::Checked { sql, .. } => sql.clear(),
             EventKind::Answered {
                 statement,
                 answers,
