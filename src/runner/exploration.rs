@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::expect::unmet_in;
 use super::outcome::{Outcome, Trouble};
-use crate::scenario::{Diagnostic, InOrder, Scenario};
+use crate::scenario::{Diagnostic, Scenario};
 use crate::schedule::{Interleavings, Schedule, Schedules, interleavings};
 use crate::server::Release;
 use crate::transcript::{PlayedSchedule, PlayedSchedules, ScheduleOutcome, Transcript};
@@ -43,8 +43,9 @@ struct State {
     all: Option<Interleavings>,
     /// By what the steps were answered.
     groups: BTreeMap<Key, Group>,
-    /// Of listed schedules the transcripts, by position.
-    listed: BTreeMap<usize, Kept>,
+    /// What is kept of schedules, by position: of all that are listed or, of all interleavings, of the
+    /// first of each group.
+    kept: BTreeMap<usize, Kept>,
     /// The expectations that were not met, each with the schedules in which it was not.
     unmet: Vec<Unmet>,
     /// What ended it, and in which schedule.
@@ -55,7 +56,6 @@ struct State {
 struct Group {
     schedules: usize,
     first: usize,
-    kept: Kept,
 }
 
 struct Unmet {
@@ -74,7 +74,6 @@ enum Key {
     Stuck(String),
 }
 
-#[derive(Clone)]
 struct Kept {
     key: Key,
     names: Vec<String>,
@@ -85,7 +84,7 @@ struct Kept {
 impl Exploration {
     /// The schedules of a scenario, none of which has begun; nothing where it has one order.
     pub(crate) fn of(scenario: &Arc<Scenario>, release: Release) -> Option<Self> {
-        let all = match scenario.schedules.as_ref()? {
+        let all = match scenario.schedules.as_deref()? {
             Schedules::Listed(_) => None,
             Schedules::All(steps) => Some(interleavings(steps)),
         };
@@ -96,7 +95,7 @@ impl Exploration {
                 next: 0,
                 all,
                 groups: BTreeMap::new(),
-                listed: BTreeMap::new(),
+                kept: BTreeMap::new(),
                 unmet: Vec::new(),
                 trouble: None,
                 is_given_up: false,
@@ -127,12 +126,12 @@ impl Exploration {
         let number = state.next;
         state.next += 1;
         drop(state);
-        let InOrder { scenario, origins } = self.scenario.in_order(&schedule);
+        let in_order = self.scenario.in_order(&schedule);
         Some(Turn {
             number,
-            names: self.scenario.names_of(&schedule),
-            scenario: Arc::new(scenario),
-            origins,
+            names: in_order.names(),
+            scenario: Arc::new(in_order.scenario),
+            origins: in_order.origins,
         })
     }
 
@@ -167,27 +166,7 @@ impl Exploration {
         for diagnostic in unmet {
             state.note(turn.number, &kept.names, diagnostic);
         }
-        if is_listed {
-            state.listed.insert(turn.number, kept.clone());
-        }
-        let number = turn.number;
-        match state.groups.get_mut(&kept.key) {
-            Some(group) => {
-                group.schedules += 1;
-                if number < group.first {
-                    group.first = number;
-                    group.kept = kept;
-                }
-            }
-            None => {
-                let group = Group {
-                    schedules: 1,
-                    first: number,
-                    kept,
-                };
-                state.groups.insert(group.kept.key.clone(), group);
-            }
-        }
+        state.keep(turn.number, kept, is_listed);
     }
 
     /// Ends it; what counts is the first schedule that went wrong.
@@ -236,7 +215,6 @@ impl Exploration {
 
     /// What came of all schedules.
     pub(crate) fn end(self) -> Outcome {
-        let is_listed = self.listed().is_some();
         let state = self
             .state
             .into_inner()
@@ -244,30 +222,25 @@ impl Exploration {
         if let Some((_, outcome)) = state.trouble {
             return outcome;
         }
-        let mut groups: Vec<Group> = state.groups.into_values().collect();
-        groups.sort_by_key(|group| group.first);
+        let mut groups: Vec<(Key, Group)> = state.groups.into_iter().collect();
+        groups.sort_by_key(|(_, group)| group.first);
         let outcomes: Vec<ScheduleOutcome> = groups
             .iter()
-            .map(|group| ScheduleOutcome {
+            .map(|(key, group)| ScheduleOutcome {
                 schedules: group.schedules,
-                first: group.kept.names.clone(),
-                stuck: match &group.kept.key {
+                first: state.kept[&group.first].names.clone(),
+                stuck: match key {
                     Key::Answered(_) => None,
                     Key::Stuck(stuck) => Some(stuck.clone()),
                 },
             })
             .collect();
         let numbers: BTreeMap<Key, usize> = groups
-            .iter()
+            .into_iter()
             .enumerate()
-            .map(|(number, group)| (group.kept.key.clone(), number))
+            .map(|(number, (key, _))| (key, number))
             .collect();
-        let kept: Vec<Kept> = if is_listed {
-            state.listed.into_values().collect()
-        } else {
-            groups.into_iter().map(|group| group.kept).collect()
-        };
-        let kept = kept.into_iter().map(|kept| PlayedSchedule {
+        let kept = state.kept.into_values().map(|kept| PlayedSchedule {
             outcome: numbers[&kept.key],
             steps: kept.names,
             origins: kept.origins,
@@ -294,7 +267,7 @@ impl Exploration {
 
     /// The schedules, where they are listed.
     fn listed(&self) -> Option<&[Schedule]> {
-        match &self.scenario.schedules {
+        match self.scenario.schedules.as_deref() {
             Some(Schedules::Listed(listed)) => Some(listed),
             _ => None,
         }
@@ -306,6 +279,25 @@ impl Exploration {
 }
 
 impl State {
+    /// Counts a schedule, and keeps what came of it where that is to be shown.
+    fn keep(&mut self, number: usize, kept: Kept, is_listed: bool) {
+        let group = self.groups.entry(kept.key.clone()).or_insert(Group {
+            schedules: 0,
+            first: number,
+        });
+        group.schedules += 1;
+        let is_first = number <= group.first;
+        if is_first {
+            let before = std::mem::replace(&mut group.first, number);
+            if !is_listed {
+                self.kept.remove(&before);
+            }
+        }
+        if is_first || is_listed {
+            self.kept.insert(number, kept);
+        }
+    }
+
     /// Notes that an expectation was not met in a schedule. It is told once, of the first of them.
     fn note(&mut self, number: usize, names: &[String], diagnostic: Diagnostic) {
         let is_same = |unmet: &&mut Unmet| {

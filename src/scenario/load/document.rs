@@ -1,6 +1,7 @@
 //! The whole of a scenario: the keys at its top, and what holds across its parts.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -263,7 +264,7 @@ fn scenario(
         teardown,
         sessions: sessions.into_model(),
         steps: steps.into_model(),
-        schedules,
+        schedules: schedules.map(Arc::new),
         carries_over,
         claims,
         limits: limits.into_iter().map(|limit| limit.value).collect(),

@@ -5,6 +5,7 @@ mod release;
 mod scheduled;
 mod step;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use regex::Regex;
@@ -50,7 +51,7 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// The orders in which the sessions' own steps are played; `None` where the scenario has its
     /// steps in one order.
-    pub schedules: Option<Schedules>,
+    pub schedules: Option<Arc<Schedules>>,
     /// Whether schedules are played in one database and through the same connections, so that each
     /// finds what the tear-downs of the one before have left.
     pub carries_over: bool,

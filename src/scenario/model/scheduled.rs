@@ -12,6 +12,17 @@ pub struct InOrder {
     pub origins: Vec<usize>,
 }
 
+impl InOrder {
+    /// The names of the steps of the schedule, in its order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let steps = self.scenario.steps.iter();
+        let owned = steps.filter(|step| matches!(step.role, Role::Owned { .. }));
+        let ids = owned.filter_map(|step| step.id.as_ref());
+        ids.map(|id| id.value.clone()).collect()
+    }
+}
+
 impl Scenario {
     /// The scenario as it is played in one order. What the sessions do not own comes after it.
     #[must_use]
@@ -46,22 +57,11 @@ impl Scenario {
     /// How many schedules it has; it may also have its steps in one order.
     #[must_use]
     pub fn count(&self) -> usize {
-        let schedules = self.schedules.as_ref();
+        let schedules = self.schedules.as_deref();
         let count = schedules.map_or(Some(1), Schedules::count);
         count
             .and_then(|count| usize::try_from(count).ok())
             .unwrap_or(usize::MAX)
-    }
-
-    /// The names of the steps of a schedule, in its order.
-    #[must_use]
-    pub fn names_of(&self, schedule: &Schedule) -> Vec<String> {
-        let positions = schedule
-            .steps
-            .iter()
-            .filter_map(|scheduled| self.position_of(scheduled.step));
-        let ids = positions.filter_map(|position| self.steps[position].id.as_ref());
-        ids.map(|id| id.value.clone()).collect()
     }
 
     fn position_of(&self, place: StepPlace) -> Option<usize> {
