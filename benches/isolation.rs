@@ -4,6 +4,8 @@
 //! `cargo bench --bench isolation -- DIR [ROUNDS]`, where DIR holds specs. isolationtester is taken
 //! from the package of the server, where it lies beside PGXS.
 
+mod support;
+
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::isolation::{self, PlayOptions, Spec};
 use lockstep::scenario;
-use lockstep::server::embedded::{self, Environment};
+use lockstep::server::embedded;
 use lockstep::server::{Address, Endpoint, Pins, Server};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -45,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect::<Result<_, _>>()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let environment = environment();
+        let environment = support::environment();
         let pin = Pins::built_in().major(18).ok_or("18 is not pinned")?;
         let report = |progress| eprintln!("{progress}");
         let programs = embedded::fetch(pin, &environment, &report).await?;
@@ -59,17 +61,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         server.stop().await?;
         measured
     })
-}
-
-fn environment() -> Environment {
-    Environment {
-        cache: std::env::var_os("LOCKSTEP_CACHE").map(Into::into),
-        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(Into::into),
-        home: std::env::home_dir(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        temp: std::env::temp_dir(),
-        servers: None,
-    }
 }
 
 /// What a way of running the specs took, over all rounds.

@@ -3,6 +3,8 @@
 //! `cargo bench --bench schedules -- [JOBS]` prints for each number of schedules the time of all, that of
 //! one, its ratio to that of the fewest, and the memory of this process at its highest.
 
+mod support;
+
 use std::error::Error;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::runner::{self, CaseId, Fleet, Outcome, RunOptions, Start, Verdict};
 use lockstep::scenario::{self, Scenario, SourceFile};
-use lockstep::server::embedded::{self, Environment};
+use lockstep::server::embedded;
 use lockstep::server::{Pins, Server};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -32,7 +34,7 @@ async fn measure(jobs: usize) -> Result<(), Box<dyn Error>> {
     let start: Box<Start> = Box::new(move |_, _| {
         Box::pin(async move {
             let report = |progress| eprintln!("{progress}");
-            let server = embedded::start(pin, &environment(), &report).await?;
+            let server = embedded::start(pin, &support::environment(), &report).await?;
             Ok(Server::Embedded(server))
         })
     });
@@ -96,15 +98,4 @@ fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
-}
-
-fn environment() -> Environment {
-    Environment {
-        cache: std::env::var_os("LOCKSTEP_CACHE").map(Into::into),
-        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(Into::into),
-        home: std::env::home_dir(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        temp: std::env::temp_dir(),
-        servers: None,
-    }
 }

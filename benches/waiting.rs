@@ -4,6 +4,8 @@
 //!
 //! `cargo bench --bench waiting`
 
+mod support;
+
 use std::error::Error;
 use std::time::Duration;
 
@@ -43,14 +45,7 @@ const KINDS: [(&str, &str, &str, &str); 3] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let environment = embedded::Environment {
-            cache: std::env::var_os("LOCKSTEP_CACHE").map(Into::into),
-            xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(Into::into),
-            home: std::env::var_os("HOME").map(Into::into),
-            path: std::env::var_os("PATH").unwrap_or_default(),
-            temp: std::env::temp_dir(),
-            servers: None,
-        };
+        let environment = support::environment();
         let pin = Pins::built_in().major(18).ok_or("18 is not pinned")?;
         let server = Server::Embedded(
             embedded::start(pin, &environment, &|progress| eprintln!("{progress}")).await?,

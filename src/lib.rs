@@ -51,3 +51,4 @@ pub mod server;
 pub mod snapshot;
 pub mod transcript;
 pub mod wire;
+mod words;

@@ -11,6 +11,8 @@ mod judging;
 mod mutant;
 mod replay;
 mod report;
+#[path = "../../benches/support/mod.rs"]
+mod support;
 mod tokens;
 
 use std::error::Error;
@@ -19,7 +21,7 @@ use std::time::Instant;
 
 use lockstep::runner::{Fleet, Start};
 use lockstep::scenario::{self, RenderStyle};
-use lockstep::server::embedded::{self, Environment};
+use lockstep::server::embedded;
 use lockstep::server::{Pin, Pins, Server};
 
 use judging::{File, judge};
@@ -83,22 +85,11 @@ fn fleet(pin: &'static Pin) -> Fleet {
     let start: Box<Start> = Box::new(move |_, _| {
         Box::pin(async move {
             let report = |progress| eprintln!("{progress}");
-            let server = embedded::start(pin, &environment(), &report).await?;
+            let server = embedded::start(pin, &support::environment(), &report).await?;
             Ok(Server::Embedded(server))
         })
     });
     Fleet::start(&[pin.release], start)
-}
-
-fn environment() -> Environment {
-    Environment {
-        cache: std::env::var_os("LOCKSTEP_CACHE").map(Into::into),
-        xdg_cache_home: std::env::var_os("XDG_CACHE_HOME").map(Into::into),
-        home: std::env::home_dir(),
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        temp: std::env::temp_dir(),
-        servers: None,
-    }
 }
 
 /// Prints a line for each mutant that has to be seen, and gives what became of all.

@@ -6,8 +6,8 @@ use super::args::AcceptOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::select::find;
-use crate::report::count;
 use crate::snapshot::{Accepted, Change, Mode, SnapshotError, Store};
+use crate::words::count;
 
 /// Runs the command.
 pub(super) fn accept(options: &AcceptOptions, directory: &Path, output: Output) -> ExitStatus {

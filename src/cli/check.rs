@@ -4,7 +4,7 @@ use super::args::CheckOptions;
 use super::exit::ExitStatus;
 use super::output::Output;
 use super::select::select;
-use crate::report::count;
+use crate::words::count;
 
 /// Runs the command.
 pub(super) fn check(options: &CheckOptions, output: Output) -> ExitStatus {

@@ -12,11 +12,11 @@ use super::output::Output;
 use super::pins;
 use super::select::load;
 use crate::docs::{Case, Entry, Library, Page};
-use crate::report::count;
 use crate::runner::expect::allowed_in;
 use crate::scenario::{Diagnostic, Scenario, SourceFile, discover, discover_where};
 use crate::server::{Pins, Release};
 use crate::snapshot::{Diff, Mode, SnapshotError, Store, write_whole};
+use crate::words::count;
 
 /// The folder that is searched where no file is named, beside the current one itself.
 const FOLDER: &str = "docs";

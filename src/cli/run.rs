@@ -20,13 +20,14 @@ use super::select::{Selected, refuse_superusers, select};
 use super::server::{Signals, Told, or_interrupted, runtime, with_fleet};
 use super::unused::unused;
 use crate::report::{
-    CaseGroup, Console, Cut, Progress, RunSummary, Verbosity, WhyCut, count, scenario_name,
+    CaseGroup, Console, Cut, Progress, RunSummary, Verbosity, WhyCut, scenario_name,
 };
 use crate::runner::{self, CaseId, CaseResult, Fleet, Judge, RunEvent, Verdict};
 use crate::scenario::{Diagnostic, RenderStyle, render};
 use crate::server::{Pins, Release};
 use crate::snapshot::{Mode, Store};
 use crate::transcript::Transcript;
+use crate::words::count;
 
 /// Runs the command.
 pub(super) fn run(options: &RunOptions, environment: &Environment, output: Output) -> u8 {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::args::Selection;
 use super::exit::ExitStatus;
 use super::output::Output;
-use crate::report::count;
 use crate::scenario::{Diagnostic, Loaded, Scenario, discover, load_all};
 use crate::snapshot::Layout;
+use crate::words::count;
 
 /// The folder that is meant where no path is named.
 const DEFAULT_FOLDER: &str = "scenarios";

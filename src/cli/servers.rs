@@ -10,9 +10,9 @@ use super::interrupt::listen;
 use super::output::Output;
 use super::pins;
 use super::server::or_interrupted;
-use crate::report::count;
 use crate::server::embedded::{self, AtHand, Needless, Pruned, ServerError, Survey};
 use crate::server::{Client, Pin, Pins};
+use crate::words::count;
 
 /// Runs the command.
 pub(super) fn servers(options: &ServersOptions, environment: &Environment, output: Output) -> u8 {

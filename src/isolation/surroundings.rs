@@ -6,20 +6,15 @@ use regex::{Captures, Regex};
 
 use super::environment::session_settings;
 use super::spec::Spec;
-use crate::scenario::{SUPERUSER_SETTINGS, Spanned, cluster_wide, split};
+use crate::scenario::{SUPERUSER_SETTINGS, reaches_beyond_its_database};
 
 /// The server that a spec needs for itself. Plans depend on statistics, and since PostgreSQL 18
 /// CREATE INDEX makes some only where autovacuum is on; it need not ever come by.
 pub(super) fn server(spec: &Spec) -> Option<&'static str> {
-    let is_cluster_wide = |sql: &Spanned<String>| {
-        let statements = split(&sql.value).unwrap_or_default();
-        statements
-            .iter()
-            .any(|statement| cluster_wide(&statement.text).is_some())
-    };
+    let mut sql = spec.all_sql();
     if mentions(spec, "explain") {
         Some("server:\n  own: true\n  settings: { autovacuum: on, autovacuum_naptime: 2147483s }\n")
-    } else if spec.all_sql().any(is_cluster_wide) {
+    } else if sql.any(|sql| reaches_beyond_its_database(&sql.value)) {
         Some("server: own\n")
     } else {
         None

@@ -12,7 +12,6 @@ mod specs;
 
 pub use console::{Console, Cut, RunSummary, Verbosity, WhyCut};
 pub use group::{CaseGroup, group};
-pub(crate) use name::count;
 pub use name::{case_name, scenario_name, step_place};
 pub use progress::Progress;
 pub use specs::{SpecConsole, SpecResult, SpecVerdict};

@@ -120,15 +120,6 @@ fn first_line(text: &str) -> String {
     cut
 }
 
-/// `1 file`, `2 files`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    if number == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{number} {what}s")
-    }
-}
-
 /// The path as it is shown, with `/` between its parts on every system.
 pub(super) fn slashes(path: &Path) -> String {
     let path = path.to_string_lossy();

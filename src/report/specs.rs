@@ -7,11 +7,12 @@ use std::time::Duration;
 use super::console::{Verbosity, time};
 use super::excerpt::{Part, diff_lines, push_some};
 use super::group::Kind;
-use super::name::{count, slashes};
+use super::name::slashes;
 use super::palette::{Palette, paint};
 use crate::isolation::Figures;
 use crate::scenario::Diagnostic;
 use crate::snapshot::Diff;
+use crate::words::count;
 
 /// The verdict on a spec that was played.
 #[derive(Debug, Clone)]

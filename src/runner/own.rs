@@ -7,8 +7,8 @@ use super::outcome::{Outcome, Trouble};
 use super::seat::{Seat, explore_alone, replay_alone};
 use super::trouble::tell;
 use crate::scenario::{
-    Action, Diagnostic, Scenario, Sending, Span, SqlText, Step, cluster_wide, prepares_transaction,
-    split,
+    Action, Diagnostic, Scenario, Sending, Span, SqlText, Step, prepares_transaction,
+    reaches_beyond_its_database,
 };
 use crate::server::{Reach, Recipe, Server, StartError};
 
@@ -176,13 +176,8 @@ pub(crate) async fn explore_apart(
 
 /// Whether a scenario may change what stays when its database is dropped.
 fn may_change_server(scenario: &Scenario) -> bool {
-    let is_cluster_wide = |sql: &SqlText| {
-        let statements = split(&sql.text).unwrap_or_default();
-        statements
-            .iter()
-            .any(|statement| cluster_wide(&statement.text).is_some())
-    };
-    scenario.superuser.is_some() || scenario.all_sql().any(is_cluster_wide)
+    let mut sql = scenario.all_sql();
+    scenario.superuser.is_some() || sql.any(|sql| reaches_beyond_its_database(&sql.text))
 }
 
 /// Somebody else's server is not Lockstep's to start once more.

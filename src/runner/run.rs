@@ -261,11 +261,7 @@ impl Shared {
 
     /// Plays all schedules of a scenario one after the other, each where the one before has ended.
     async fn explore_in_one(&self, host: &Host, exploration: &Exploration) {
-        let stage = match self.idle_stage(host) {
-            Some(stage) => Ok(stage),
-            None => self.connect(host).await,
-        };
-        match stage {
+        match self.stage(host).await {
             Ok(mut stage) => {
                 explore_on(exploration, &mut stage).await;
                 self.keep(host, stage);
@@ -323,10 +319,7 @@ impl Shared {
 
     /// Replays a scenario on a server that others are played on.
     async fn replay_on(&self, host: &Host, scenario: &Scenario) -> Outcome {
-        let mut stage = match self.idle_stage(host) {
-            Some(stage) => Ok(stage),
-            None => self.connect(host).await,
-        };
+        let mut stage = self.stage(host).await;
         let mut outcome = match &mut stage {
             Ok(stage) => stage.replay(scenario, None).await,
             Err(trouble) => Outcome::without_replay(trouble.clone()),
@@ -341,6 +334,14 @@ impl Shared {
             (_, Err(_)) => {}
         }
         outcome
+    }
+
+    /// Connections to a server: those that nobody uses, or else fresh ones.
+    async fn stage(&self, host: &Host) -> Result<Stage, Trouble> {
+        match self.idle_stage(host) {
+            Some(stage) => Ok(stage),
+            None => self.connect(host).await,
+        }
     }
 
     /// Connections to a server that somebody has used and is done with.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::event::{EventKind, Transcript};
 use super::psql;
-use super::text::{Block, counted};
+use super::text::Block;
 use super::volatile::{Replaced, Volatile};
+use crate::words::count;
 
 /// What came of the schedules of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,11 +89,11 @@ impl PlayedSchedules {
 
     /// How many schedules came to which outcome.
     fn summary(&self) -> String {
-        let schedules = counted(self.count(), "schedule");
-        let outcomes = counted(self.outcomes.len(), "outcome");
+        let schedules = count(self.count(), "schedule");
+        let outcomes = count(self.outcomes.len(), "outcome");
         let mut text = format!("-- {schedules}, {outcomes}\n");
         for (at, outcome) in self.outcomes.iter().enumerate() {
-            let schedules = counted(outcome.schedules, "schedule");
+            let schedules = count(outcome.schedules, "schedule");
             let such_as = match outcome.schedules {
                 1 => ":",
                 _ => ", such as:",

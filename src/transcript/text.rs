@@ -346,12 +346,6 @@ impl Writer<'_> {
     }
 }
 
-/// `1 schedule`, `2 schedules`.
-pub(super) fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
-}
-
 /// Whether a table is the last thing psql prints for these answers. A notice never is, if there is
 /// a table: it is printed first.
 fn ends_with_table(answers: &[Answer]) -> bool {

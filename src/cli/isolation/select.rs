@@ -8,8 +8,8 @@ use super::super::exit::ExitStatus;
 use super::super::output::Output;
 use super::super::select::TRUSTED;
 use crate::isolation::{self, Spec, superuser_needs};
-use crate::report::count;
 use crate::scenario::{self, Diagnostic};
+use crate::words::count;
 
 /// The specs that a run is of; nothing if it is of scenarios.
 pub(in crate::cli) fn specs(

@@ -3,7 +3,7 @@
 use super::super::model::{Action, Expect, Expectation, ReleaseRange, Role, Step};
 use super::super::source::Span;
 use super::mistakes::Mistake;
-use super::node::{Entry, Kind, Node};
+use super::node::{Kind, Node};
 use super::steps::{Placed, Reader};
 use super::values::{self, Fields, Keys};
 
@@ -67,17 +67,7 @@ impl Reader<'_> {
         let Kind::Mapping(entries) = &node.kind else {
             return None;
         };
-        let own: Vec<Entry> = entries
-            .iter()
-            .filter(|entry| ["sql", "use"].contains(&entry.key.as_str()))
-            .cloned()
-            .collect();
-        let sql = self.check(&Node {
-            span: node.span,
-            kind: Kind::Mapping(own),
-            nodes: node.nodes,
-            text: node.text,
-        })?;
+        let sql = self.check(&node.only(entries, &["sql", "use"]))?;
         let place = named.map_or(node.span, |node| node.span);
         Some(Placed {
             step: Step {

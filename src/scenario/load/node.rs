@@ -81,6 +81,17 @@ pub(super) struct Entry {
 }
 
 impl Node {
+    /// A mapping with those of these entries that have one of the keys, in the place of this one.
+    pub(super) fn only(&self, entries: &[Entry], keys: &[&str]) -> Self {
+        let has_key = |entry: &&Entry| keys.contains(&entry.key.as_str());
+        Self {
+            span: self.span,
+            kind: Kind::Mapping(entries.iter().filter(has_key).cloned().collect()),
+            nodes: self.nodes,
+            text: self.text,
+        }
+    }
+
     /// The words for what this is: "a list".
     pub(super) fn described(&self) -> &'static str {
         match &self.kind {

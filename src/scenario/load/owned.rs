@@ -5,7 +5,6 @@ use std::rc::Rc;
 use super::super::model::{Action, Reply, Role, Sending, SessionIndex, Step};
 use super::super::source::{Spanned, SqlText};
 use super::beside;
-use super::expect::{self, Expecting};
 use super::mistakes::{Mistake, Mistakes};
 use super::node::{Entry, Kind, Node};
 use super::sending::SENDING;
@@ -81,21 +80,9 @@ impl Reader<'_> {
         refuse_others(self.mistakes, &fields);
         let sending = self.own_sending(&entry.value, entries);
         let (sending, reply) = beside::of_session(self.mistakes, entry, &fields, sending);
-        let text = |mistakes: &mut Mistakes, key: &str| {
-            let node = fields.get(key)?;
-            values::text(mistakes, node, "text", "write a few words")
-        };
-        let label = text(self.mistakes, "label");
-        let note = text(self.mistakes, "note");
-        let expecting = Expecting {
-            sessions: self.sessions,
-            actor: Some(session),
-            combination: self.combination,
-        };
-        let expect = fields
-            .get("expect")
-            .map(|node| expect::read(self.mistakes, node, &expecting))
-            .unwrap_or_default();
+        let label = self.words(&fields, "label");
+        let note = self.words(&fields, "note");
+        let expect = self.expect(&fields, Some(session));
         let markers = Vec::new();
         Some(Placed {
             step: Step {
@@ -131,12 +118,8 @@ impl Reader<'_> {
         if entries.is_empty() {
             return self.sending(node);
         }
-        let own: Vec<Entry> = entries
-            .iter()
-            .filter(|entry| SENDING.known.contains(&entry.key.as_str()))
-            .cloned()
-            .collect();
-        if own.is_empty() {
+        let is_sending = |entry: &Entry| SENDING.known.contains(&entry.key.as_str());
+        if !entries.iter().any(is_sending) {
             self.mistakes.report(
                 Mistake::new(
                     values::first_line(self.mistakes, node.span),
@@ -147,12 +130,7 @@ impl Reader<'_> {
             );
             return None;
         }
-        self.sending(&Node {
-            span: node.span,
-            kind: Kind::Mapping(own),
-            nodes: node.nodes,
-            text: node.text,
-        })
+        self.sending(&node.only(entries, SENDING.known))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::super::model::{Action, Role, SessionIndex, Step};
+use super::super::model::{Action, Expectation, Role, SessionIndex, Step};
 use super::super::source::{Span, Spanned};
 use super::actions::ACTING;
 use super::beside::{self, BESIDE};
@@ -124,7 +124,7 @@ pub(super) struct Reader<'a> {
     pub(super) statements: &'a mut Statements,
     /// Where the virtual clock stands.
     pub(super) clock: Clock,
-    pub(super) combination: Combination<'a>,
+    combination: Combination<'a>,
     pub(super) steps: Steps,
 }
 
@@ -178,21 +178,9 @@ impl Reader<'_> {
 
         let is_prose = first.key == "say";
         let id = self.id(&fields, is_prose);
-        let text = |mistakes: &mut Mistakes, key: &str| {
-            let node = fields.get(key)?;
-            values::text(mistakes, node, "text", "write a few words")
-        };
-        let label = text(self.mistakes, "label");
-        let note = text(self.mistakes, "note");
-        let expecting = Expecting {
-            sessions: self.sessions,
-            actor: action.as_ref().and_then(actor),
-            combination: self.combination,
-        };
-        let expect = fields
-            .get("expect")
-            .map(|node| expect::read(self.mistakes, node, &expecting))
-            .unwrap_or_default();
+        let label = self.words(&fields, "label");
+        let note = self.words(&fields, "note");
+        let expect = self.expect(&fields, action.as_ref().and_then(actor));
         beside::refuse_pointless(self.mistakes, first, &fields, action.as_ref());
         Some(Placed {
             step: Step {
@@ -207,6 +195,29 @@ impl Reader<'_> {
             key: first.key_span,
             value: first.value.span,
         })
+    }
+
+    /// A few words under a key.
+    pub(super) fn words(&mut self, fields: &Fields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        values::text(self.mistakes, node, "text", "write a few words")
+    }
+
+    /// What must come out of a step of a session.
+    pub(super) fn expect(
+        &mut self,
+        fields: &Fields<'_>,
+        actor: Option<SessionIndex>,
+    ) -> Vec<Expectation> {
+        let expecting = Expecting {
+            sessions: self.sessions,
+            actor,
+            combination: self.combination,
+        };
+        fields
+            .get("expect")
+            .map(|node| expect::read(self.mistakes, node, &expecting))
+            .unwrap_or_default()
     }
 
     /// What the first key of a step says.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::lexer::{Lexer, TokenKind};
+use super::split;
 
 /// What a statement changes that all databases of a server share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,14 @@ pub(crate) enum ClusterWide {
     Database,
     /// A tablespace.
     Tablespace,
+}
+
+/// Whether one of several statements changes what the whole server shares.
+pub(crate) fn reaches_beyond_its_database(sql: &str) -> bool {
+    let statements = split(sql).unwrap_or_default();
+    statements
+        .iter()
+        .any(|statement| cluster_wide(&statement.text).is_some())
 }
 
 /// What a statement changes that the whole server shares, and the words that say so. Statements

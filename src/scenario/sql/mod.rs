@@ -10,7 +10,7 @@ mod split;
 mod statement;
 mod virtual_clock;
 
-pub(crate) use cluster_wide::{ClusterWide, cluster_wide};
+pub(crate) use cluster_wide::{ClusterWide, cluster_wide, reaches_beyond_its_database};
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub(crate) use parameter::highest_parameter;
