@@ -121,11 +121,7 @@ impl Stage {
         } else {
             self.replay_again(&mut database, &mut replay).await
         };
-        let has_outside = has_use_for_outside(scenario);
-        let stays = played.is_ok()
-            && replay
-                .everybody()
-                .all(|who| replay.is_connected(who) || (who == replay.outside() && !has_outside));
+        let stays = played.is_ok() && replay.everybody().all(|who| replay.is_connected(who));
         let (transcript, company) = if stays {
             let (transcript, company) = replay.hand_over();
             (transcript, Some(company))

@@ -218,12 +218,13 @@ impl Shared {
     ) -> Result<Outcome, String> {
         let exploration = Arc::new(exploration);
         let mut lanes = JoinSet::new();
-        let jobs = if exploration.scenario().carries_over {
+        let count = if exploration.scenario().carries_over {
             1
         } else {
-            self.options.jobs
+            // A lane without a schedule might start a server for nothing.
+            self.options.jobs.min(exploration.count())
         };
-        for _ in 0..jobs {
+        for _ in 0..count {
             let (shared, host) = (Arc::clone(self), host.clone());
             let exploration = Arc::clone(&exploration);
             lanes.spawn(async move {
