@@ -80,7 +80,7 @@ async fn measure(
     tester: &Path,
     rounds: usize,
 ) -> Result<(), Box<dyn Error>> {
-    let side_by_side = std::thread::available_parallelism()?.get() * 2;
+    let side_by_side = isolation::side_by_side();
     let mut theirs = Taken::default();
     let mut alone = Taken::default();
     let mut beside = Taken::default();

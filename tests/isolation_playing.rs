@@ -88,6 +88,33 @@ async fn a_spec_prints_what_isolationtester_prints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_spec_sees_nothing_of_the_one_before() {
+    let server = support::Server::start().await.into_running();
+    let found = found("tests/data/isolation/traces/specs");
+    let (leaving, looking): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|spec| spec.name().starts_with("leaves"));
+    let specs: Vec<_> = leaving
+        .iter()
+        .flat_map(|leaving| std::iter::once(leaving).chain(&looking).cloned())
+        .collect();
+    // One after the other, so that each could be played where the one before was.
+    for end in play(&specs, &server, 1, false).await {
+        let spec = &specs[end.at];
+        let expected = Expected::read(&beside(&spec.source.path), &spec.name());
+        let expected = expected.expect("it can be read");
+        assert!(
+            expected.holds(&end.played.output),
+            "{}:\n{}",
+            spec.name(),
+            end.played.output
+        );
+        assert_eq!(rendered(end.played.trouble.as_ref()), "none\n");
+    }
+    server.stop().await.expect("nothing is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn trouble_is_told_at_once_and_hurts_nobody_else() {
     let server = support::Server::start().await.into_running();
     let mut paths = isolation::discover(&["tests/data/isolation/trouble"]).expect("it is there");

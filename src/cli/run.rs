@@ -360,6 +360,6 @@ fn cases(
 }
 
 /// A case spends most of its time on what the server does, on another core.
-pub(super) fn default_jobs() -> usize {
+fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
 }

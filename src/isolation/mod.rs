@@ -13,7 +13,9 @@ mod read;
 mod run;
 mod shared;
 mod spec;
+mod stage;
 mod surroundings;
+mod traces;
 mod yaml;
 
 pub use convert::convert;
@@ -24,5 +26,5 @@ pub use needs::{Need, superuser_needs};
 pub use play::{Figures, Played};
 pub use print::{error_line, table};
 pub use read::parse;
-pub use run::{PlayOptions, RunError, SpecEnd, run};
+pub use run::{PlayOptions, RunError, SpecEnd, run, side_by_side};
 pub use spec::{Spec, SpecSession, SpecStep};

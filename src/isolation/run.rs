@@ -10,6 +10,7 @@ use super::environment::{self, EnvironmentError};
 use super::play::{Figures, Place, Played, play};
 use super::shared::{Board, Claims};
 use super::spec::Spec;
+use super::stage::Stage;
 use crate::runner::{Backend, Cast, Observer, Trouble, tell};
 use crate::scenario::SessionIndex;
 use crate::server::{DatabaseError, Databases, Endpoint, Pool, Reach, Server};
@@ -42,6 +43,13 @@ pub struct PlayOptions {
     pub fail_fast: bool,
 }
 
+/// How many specs are best played side by side: while an answer is on its way from a server to
+/// Lockstep and back, neither has anything to do; more only take each other's turns.
+#[must_use]
+pub fn side_by_side() -> usize {
+    std::thread::available_parallelism().map_or(3, |cores| cores.get() + 1)
+}
+
 /// A spec that was played.
 #[derive(Debug)]
 pub struct SpecEnd {
@@ -53,8 +61,9 @@ pub struct SpecEnd {
     pub elapsed: Duration,
 }
 
-/// Plays specs on a server, each in a fresh database, and tells of each when it has ended. Those
-/// that would meet in what a whole server shares are not played at the same time.
+/// Plays specs on a server, each in a fresh database or one that another spec has left as if it were
+/// fresh, and tells of each when it has ended. Those that would meet in what a whole server shares
+/// are not played at the same time.
 ///
 /// # Errors
 ///
@@ -72,7 +81,7 @@ pub async fn run(
     let databases =
         Databases::connect(&endpoint, server.scripted_endpoint(), Reach::Database).await?;
     let jobs = options.jobs.clamp(1, specs.len().max(1));
-    let pool = Arc::new(Pool::new(databases, specs.len(), jobs));
+    let pool = Arc::new(Pool::new(databases, specs.len(), 1));
     let mut open: Vec<_> = specs
         .iter()
         .enumerate()
@@ -126,12 +135,20 @@ struct Shared {
     ends: UnboundedSender<SpecEnd>,
 }
 
+/// What a worker keeps from one spec to the next.
+#[derive(Default)]
+struct Kept {
+    observer: Option<Observer>,
+    /// As new, for specs that leave it so.
+    stage: Option<Stage>,
+}
+
 impl Shared {
     async fn work(self: Arc<Self>) {
-        let mut observer = None;
+        let mut kept = Kept::default();
         while let Some(at) = self.board.take().await {
             let began = Instant::now();
-            let played = self.play(&self.specs[at], &mut observer).await;
+            let played = self.play(&self.specs[at], &mut kept).await;
             self.board.end(at);
             let is_bad = played.trouble.is_some();
             // Nobody listens any more when the run is being given up.
@@ -144,41 +161,57 @@ impl Shared {
                 self.board.clear();
             }
         }
+        if let Some(stage) = kept.stage {
+            self.give_back(stage).await;
+        }
     }
 
-    async fn play(&self, spec: &Spec, kept: &mut Option<Observer>) -> Played {
+    async fn play(&self, spec: &Spec, kept: &mut Kept) -> Played {
         let failed = |what: String| Played {
             output: String::new(),
             trouble: Some(Trouble::Server(what)),
             figures: Figures::default(),
         };
-        let observer = match kept.take() {
+        let observer = match kept.observer.take() {
             Some(observer) => observer,
             None => match observer(&self.endpoint).await {
                 Ok(observer) => observer,
                 Err(error) => return failed(tell(&error)),
             },
         };
-        let database = match self.pool.take().await {
-            Ok(database) => database,
-            Err(error) => return failed(tell(&error)),
+        let is_shared = Stage::suits(spec);
+        let mut stage = match kept.stage.take_if(|_| is_shared) {
+            Some(stage) => stage,
+            None => match self.pool.take().await {
+                Ok(database) => Stage::new(database),
+                Err(error) => return failed(tell(&error)),
+            },
         };
         let place = Place {
             endpoint: if self.options.superuser {
                 &self.endpoint
             } else {
-                &database.role
+                &stage.database.role
             },
-            database: &database.name,
+            database: &stage.database.name,
             observer: &observer,
             limit: self.options.limit,
         };
-        let played = play(spec, &place).await;
+        let played = play(spec, &place, &mut stage.connections).await;
         if !played.trouble.as_ref().is_some_and(Trouble::is_of_server) {
-            *kept = Some(observer);
+            kept.observer = Some(observer);
         }
-        self.pool.give_back(database).await;
+        if is_shared && stage.clear(&played).await {
+            kept.stage = Some(stage);
+        } else {
+            self.give_back(stage).await;
+        }
         played
+    }
+
+    async fn give_back(&self, stage: Stage) {
+        stage.connections.leave().await;
+        self.pool.give_back(stage.database).await;
     }
 }
 

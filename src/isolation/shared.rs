@@ -8,14 +8,15 @@ use regex::Regex;
 use tokio::sync::Notify;
 
 use super::spec::Spec;
+use crate::scenario::prepared_transactions;
 
 /// Something that all databases of a server share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Shared {
     /// Roles, by their names.
     Roles,
-    /// Prepared transactions, by their identifiers.
-    Prepared,
+    /// The prepared transaction of an identifier.
+    Prepared(String),
     /// The queue of notifications.
     Notifications,
     /// Serializable transactions: one that is deferrable waits for all of them.
@@ -46,7 +47,6 @@ static WORDS: LazyLock<Vec<(Regex, Shared, Share)>> = LazyLock::new(|| {
             Shared::Roles,
             Share::All,
         ),
-        (r"prepare\s+transaction", Shared::Prepared, Share::All),
         (
             r"listen|notify|pg_notify",
             Shared::Notifications,
@@ -78,10 +78,15 @@ impl Claims {
         ]);
         for (words, shared, share) in &*WORDS {
             if spec.all_sql().any(|sql| words.is_match(&sql.value)) {
-                let claim = claims.entry(*shared).or_insert(*share);
+                let claim = claims.entry(shared.clone()).or_insert(*share);
                 *claim = (*claim).max(*share);
             }
         }
+        let prepared = spec
+            .all_sql()
+            .flat_map(|sql| prepared_transactions(&sql.value))
+            .map(|identifier| (Shared::Prepared(identifier.to_owned()), Share::All));
+        claims.extend(prepared);
         Self(claims)
     }
 
@@ -184,6 +189,13 @@ mod tests {
         assert!(deferrable.meets(&serializable));
         assert!(!serializable.meets(&serializable));
         assert!(!deferrable.meets(&claims("SELECT 1")));
+    }
+
+    #[test]
+    fn prepared_transactions_meet_by_their_identifiers() {
+        let prepares = claims("PREPARE TRANSACTION 'a'");
+        assert!(prepares.meets(&claims("prepare transaction E'a'")));
+        assert!(!prepares.meets(&claims("PREPARE TRANSACTION 'b'")));
     }
 
     #[test]

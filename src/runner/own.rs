@@ -7,7 +7,7 @@ use super::outcome::{Outcome, Trouble};
 use super::seat::{Seat, explore_alone, replay_alone};
 use super::trouble::tell;
 use crate::scenario::{
-    Action, Diagnostic, Scenario, Sending, Span, SqlText, Step, prepares_transaction,
+    Action, Diagnostic, Scenario, Sending, Span, SqlText, Step, prepared_transactions,
     reaches_beyond_its_database,
 };
 use crate::server::{Reach, Recipe, Server, StartError};
@@ -49,7 +49,8 @@ impl Apart {
                         .any(|name| word.eq_ignore_ascii_case(name))
                 })
         };
-        let is_shared = |sql: &SqlText| looks_at_all(sql) || prepares_transaction(&sql.text);
+        let is_shared =
+            |sql: &SqlText| looks_at_all(sql) || prepared_transactions(&sql.text).next().is_some();
         if scenario.own_server.is_some() || restart(scenario).is_some() {
             Self::Always
         } else if scenario.all_sql().any(is_shared) || leaves_stream_open(scenario) {

@@ -25,8 +25,8 @@ mod tls_control;
 mod verifier;
 mod version;
 
-pub(crate) use database::identifier;
 pub use database::{CaseDatabase, DatabaseError, Databases, Reach};
+pub(crate) use database::{identifier, literal};
 pub use endpoint::{Address, Endpoint};
 pub use local::{Local, LocalError};
 pub use pins::{

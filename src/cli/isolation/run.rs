@@ -11,7 +11,6 @@ use super::super::args::RunOptions;
 use super::super::environment::Environment;
 use super::super::exit::ExitStatus;
 use super::super::output::Output;
-use super::super::run::default_jobs;
 use super::super::server::with_server;
 use crate::isolation::{self, Expected, ExpectedError, PlayOptions, Spec, SpecEnd, beside};
 use crate::report::{SpecConsole, SpecResult, SpecVerdict, Verbosity};
@@ -73,7 +72,9 @@ async fn play(
         all.clone(),
         server,
         PlayOptions {
-            jobs: options.jobs.map_or_else(default_jobs, usize::from),
+            jobs: options
+                .jobs
+                .map_or_else(isolation::side_by_side, usize::from),
             limit: options.server.timeout,
             superuser: options.server.allow_superuser,
             fail_fast: options.fail_fast,

@@ -1,12 +1,12 @@
 //! A connection of a spec that is played.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
 use crate::transcript::{Answer, Notification};
-use crate::wire::{CancelToken, Incoming, Receiver, SendError, Sender};
+use crate::wire::{CancelToken, Incoming, Receiver, SendError, Sender, TransactionStatus};
 
 /// A connection: that of a session, or the control connection.
 ///
@@ -21,6 +21,8 @@ pub(super) struct Line {
     inbox: VecDeque<Incoming>,
     /// How many messages were sent whose end has not arrived.
     unanswered: usize,
+    /// Whether the server has said last that no transaction is open.
+    is_idle: bool,
     /// How many notices have been seen.
     pub notices: u32,
     /// Notifications that have been seen and not told.
@@ -36,6 +38,7 @@ impl Line {
             receiver,
             inbox: VecDeque::new(),
             unanswered: 0,
+            is_idle: true,
             notices: 0,
             notifications: Vec::new(),
         }
@@ -56,6 +59,11 @@ impl Line {
     /// Whether the server has something to do for this connection.
     pub(super) const fn in_flight(&self) -> bool {
         self.unanswered > 0
+    }
+
+    /// Whether it is open, and nothing is under way: no message and no transaction.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.is_open() && !self.in_flight() && self.is_idle
     }
 
     /// Sends SQL as one message. A connection that is broken is told by its receiving half.
@@ -97,7 +105,10 @@ impl Line {
         let mut has_come = false;
         while let Poll::Ready(Some(incoming)) = pin!(self.receiver.next()).poll(context) {
             match &incoming {
-                Incoming::Ready(_) => self.unanswered = self.unanswered.saturating_sub(1),
+                Incoming::Ready(status) => {
+                    self.unanswered = self.unanswered.saturating_sub(1);
+                    self.is_idle = *status == TransactionStatus::Idle;
+                }
                 Incoming::Closed(_) => {
                     self.unanswered = 0;
                     self.sender = None;
@@ -112,6 +123,24 @@ impl Line {
         } else {
             Poll::Pending
         }
+    }
+
+    /// Waits for the end of all that was sent. How many rows came of it, or nothing if anything
+    /// went wrong.
+    pub(super) async fn settle(&mut self) -> Option<usize> {
+        let (mut rows, mut is_good) = (0, true);
+        while self.in_flight() {
+            poll_fn(|context| self.poll_arrival(context)).await;
+            while let Some(incoming) = self.inbox.pop_front() {
+                match incoming {
+                    Incoming::Answer(Answer::Rows(result)) => rows += result.rows.len(),
+                    Incoming::Answer(Answer::Error(_)) | Incoming::Closed(_) => is_good = false,
+                    Incoming::Answer(_) | Incoming::Ready(_) => {}
+                }
+            }
+        }
+        self.notices = 0;
+        is_good.then_some(rows)
     }
 
     /// The next thing that has arrived and has not been seen. Notifications are kept aside.

@@ -94,7 +94,7 @@ impl Player<'_> {
         let in_flight: Vec<Backend> = self.in_flight().into_iter().map(Backend::Of).collect();
         let seen = tokio::select! {
             biased;
-            () = arrival(&mut self.lines) => None,
+            () = arrival(self.lines) => None,
             look = self.observer.look(&self.cast, &in_flight, |_, event| is_no_lock(event)) => {
                 Some(look.map_err(Halt::Observer)?.seen)
             }

@@ -42,7 +42,7 @@ pub(super) struct Player<'a> {
     pub spec: &'a Spec,
     pub observer: &'a Observer,
     pub limit: Duration,
-    pub lines: Vec<Line>,
+    pub lines: &'a mut [Line],
     pub cast: Cast,
     /// The step that each session is at.
     pub current: Vec<Option<Current>>,
@@ -120,12 +120,12 @@ impl Player<'_> {
     /// Whether anything arrives for a connection in flight within a time.
     pub(super) async fn arrives_within(&mut self, pause: Duration) -> bool {
         let has_come = if pause.is_zero() {
-            let mut arrival = std::pin::pin!(arrival(&mut self.lines));
+            let mut arrival = std::pin::pin!(arrival(self.lines));
             poll_fn(|context| Poll::Ready(arrival.as_mut().poll(context).is_ready())).await
         } else {
             tokio::select! {
                 biased;
-                () = arrival(&mut self.lines) => true,
+                () = arrival(self.lines) => true,
                 // At the next whole millisecond: a thread that sleeps for less would cost each step more
                 // than all waits together gain by it.
                 () = tokio::time::sleep(pause) => false,

@@ -246,10 +246,10 @@ impl Player<'_> {
 pub(super) fn begins_only(sql: &Spanned<String>) -> bool {
     split(&sql.value).is_ok_and(|statements| {
         statements.iter().all(|statement| {
-            let text = statement.text.trim_start();
-            ["BEGIN", "START", "SET "].iter().any(|word| {
-                text.get(..word.len())
-                    .is_some_and(|start| start.eq_ignore_ascii_case(word))
+            ["BEGIN", "START", "SET"].iter().any(|word| {
+                statement
+                    .beginning()
+                    .is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
             })
         })
     })

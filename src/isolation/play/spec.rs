@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::connections::Connections;
 use super::halt::{Halt, Part};
-use super::line::Line;
 use super::look::is_no_lock;
 use super::player::Player;
 use super::schedule::begins_only;
-use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
 use crate::runner::{
     Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
@@ -16,10 +15,6 @@ use crate::runner::{
 };
 use crate::scenario::{Diagnostic, SessionIndex, Span, Spanned, token_at};
 use crate::server::Endpoint;
-use crate::wire::{self, Startup};
-
-/// How long the server may take to close connections that have said goodbye.
-const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
 /// What came of playing a spec.
 #[derive(Debug)]
@@ -67,15 +62,16 @@ pub(crate) struct Place<'a> {
     pub limit: Duration,
 }
 
-/// Plays all schedules of a spec, one after the other, in the same sessions.
-pub(crate) async fn play(spec: &Spec, place: &Place<'_>) -> Played {
+/// Plays all schedules of a spec, one after the other, in the same sessions. Connections that are
+/// there already are used before others are made; all of them stay open.
+pub(crate) async fn play(spec: &Spec, place: &Place<'_>, connections: &mut Connections) -> Played {
     let mut output = String::new();
     for step in &spec.unused {
         output.push_str(&format!("unused step name: {}\n", step.value));
     }
     let sessions = spec.sessions.len();
     output.push_str(&format!("Parsed test spec with {sessions} sessions\n"));
-    let lines = match connect(spec, place).await {
+    let lines = match connections.serve(spec, place).await {
         Ok(lines) => lines,
         Err(trouble) => {
             return Played {
@@ -123,44 +119,11 @@ pub(crate) async fn play(spec: &Spec, place: &Place<'_>) -> Played {
         Ok(()) => player.cancelled(),
         Err(halt) => Some(player.tell(halt).await),
     };
-    player.leave().await;
     Played {
         output: player.output,
         trouble,
         figures: player.figures,
     }
-}
-
-/// Connects all sessions at once, and the control connection.
-async fn connect(spec: &Spec, place: &Place<'_>) -> Result<Vec<Line>, Trouble> {
-    let names = spec.sessions.iter().map(|session| &*session.name.value);
-    let mut tasks = Vec::new();
-    for name in names.chain(["control connection"]) {
-        let startup = Startup {
-            user: place.endpoint.user.clone(),
-            password: place.endpoint.password.clone(),
-            database: place.database.to_owned(),
-            application_name: format!("isolation/{}/{name}", spec.name()),
-            options: session_settings(),
-        };
-        let (address, tls) = (place.endpoint.address.clone(), place.endpoint.tls.clone());
-        let limit = place.limit;
-        tasks.push(tokio::spawn(async move {
-            let connection = wire::connect_with_tls(&address, &tls, &startup);
-            tokio::time::timeout(limit, connection).await
-        }));
-    }
-    let mut lines = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        let made = task
-            .await
-            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let (sender, receiver) = made
-            .map_err(|_| Trouble::Server("the server does not answer".to_owned()))?
-            .map_err(|error| Trouble::Server(format!("failed to {}", tell(&error))))?;
-        lines.push(Line::new(sender, receiver));
-    }
-    Ok(lines)
 }
 
 impl Player<'_> {
@@ -174,22 +137,6 @@ impl Player<'_> {
             self.figures.schedules += 1;
         }
         Ok(())
-    }
-
-    /// Says goodbye on all connections, so that the database can be dropped at once.
-    async fn leave(&mut self) {
-        for line in &mut self.lines {
-            line.close().await;
-        }
-        let gone = async {
-            for line in &mut self.lines {
-                if !line.in_flight() {
-                    line.gone().await;
-                }
-            }
-        };
-        // Who stays is thrown out with the database.
-        let _ = tokio::time::timeout(LEAVES_WITHIN, gone).await;
     }
 
     /// That steps took too long, if any did.

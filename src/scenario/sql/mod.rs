@@ -14,7 +14,7 @@ pub(crate) use cluster_wide::{ClusterWide, cluster_wide, reaches_beyond_its_data
 pub(crate) use copy::copy_from_stdin;
 pub(crate) use lexer::token_at;
 pub(crate) use parameter::highest_parameter;
-pub(crate) use prepare::{prepared_name, prepares_transaction};
+pub(crate) use prepare::{prepared_name, prepared_transactions};
 pub use problem::{SplitProblem, SplitProblemKind};
 pub use split::{as_one_message, split};
 pub use statement::Statement;

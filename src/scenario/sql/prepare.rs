@@ -27,21 +27,27 @@ pub(crate) fn prepared_name(statement: &str) -> Option<String> {
     }
 }
 
-/// Whether `PREPARE TRANSACTION` stands anywhere in some SQL: the identifiers of prepared
-/// transactions are the whole server's.
-pub(crate) fn prepares_transaction(sql: &str) -> bool {
-    let mut after_prepare = false;
-    significant(sql).any(|token| {
+/// The identifiers under which `PREPARE TRANSACTION` keeps transactions, wherever it stands in some
+/// SQL: they are the whole server's.
+pub(crate) fn prepared_transactions(sql: &str) -> impl Iterator<Item = &str> {
+    let mut before = ["", ""];
+    significant(sql).filter_map(move |token| {
         let text = &sql[token.range];
-        let found = after_prepare && text.eq_ignore_ascii_case("transaction");
-        after_prepare = text.eq_ignore_ascii_case("prepare");
-        found
+        let is_prepared = token.kind == TokenKind::String
+            && before[0].eq_ignore_ascii_case("prepare")
+            && before[1].eq_ignore_ascii_case("transaction");
+        before = [before[1], text];
+        // The letters that may stand before the quote do not make it another one.
+        is_prepared.then(|| {
+            text.trim_start_matches(|letter| letter != '\'')
+                .trim_matches('\'')
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{prepared_name, prepares_transaction};
+    use super::{prepared_name, prepared_transactions};
 
     #[test]
     fn names_are_those_that_the_server_keeps() {
@@ -60,11 +66,12 @@ mod tests {
 
     #[test]
     fn prepared_transactions_are_found() {
-        assert!(prepares_transaction(
-            "BEGIN; prepare -- it\n transaction 'a';"
-        ));
-        assert!(!prepares_transaction(
-            "PREPARE a AS SELECT 'prepare transaction'; START TRANSACTION"
-        ));
+        let found = |sql| prepared_transactions(sql).collect::<Vec<_>>();
+        assert_eq!(
+            found("BEGIN; prepare -- it\n transaction 'a'; PREPARE TRANSACTION E'b'"),
+            ["a", "b"]
+        );
+        let sql = "PREPARE a AS SELECT 'prepare transaction ''b'''; START TRANSACTION";
+        assert!(found(sql).is_empty());
     }
 }

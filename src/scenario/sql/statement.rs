@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::prepare::significant;
+
 /// One statement, as psql would send it. The default is no text at all: what runs a statement that
 /// the server has kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +40,12 @@ impl Statement {
             self.origins.push((self.text.len(), range.start));
             self.text.push_str(&sql[range]);
         }
+    }
+
+    /// What it begins with, behind comments: mostly a word.
+    pub(crate) fn beginning(&self) -> Option<&str> {
+        let first = significant(&self.text).next()?;
+        Some(&self.text[first.range])
     }
 
     /// The offset, in the text the statement was cut from, of the byte at `offset` of
