@@ -182,6 +182,49 @@ fn story(runs: &[&str]) -> String {
 }
 
 #[test]
+fn headers_list_the_releases_that_were_seen_to_pass_once_that_is_confirmed() {
+    let project = Project::new();
+    project.run(&Run::from([(16, "old"), (17, "same"), (18, "same")]));
+    project.accept();
+    // The scenario was changed, and run on the default release alone: of the others nothing is known.
+    project.run(&Run::from([(18, "other")]));
+    project.accept();
+    assert_eq!(
+        project.shown(),
+        "default.snap [18] other\ndefault@16.snap [16] old\n"
+    );
+    let observed = [
+        (15, "other\n"),
+        (16, "new\n"),
+        (17, "other\n"),
+        (18, "other\n"),
+    ];
+    let observed = observed.map(|(major, text)| Observed {
+        release: release(major),
+        text,
+        redacted: &[],
+    });
+    let confirm = || {
+        let scenario = Path::new(SCENARIO);
+        let confirmed = project
+            .store
+            .confirm(scenario, "default", &[], &observed)
+            .expect("written");
+        let told = confirmed
+            .into_iter()
+            .map(|one| (name(&one.path), one.change));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(confirm(), [("default.snap".to_owned(), Change::Releases)]);
+    assert_eq!(
+        project.shown(),
+        "default.snap [15 17 18] other\ndefault@16.snap [16] old\n"
+    );
+    assert_eq!(confirm(), []);
+    project.check("after it was confirmed");
+}
+
+#[test]
 fn releases_that_differ_share_a_variant() {
     insta::assert_snapshot!(story(&["13-14=b 15=a 16=b 17-18=a"]));
 }

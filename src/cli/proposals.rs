@@ -8,7 +8,7 @@ use crate::judge::judge;
 use crate::runner::expect::chosen_in;
 use crate::runner::{CaseId, Judge, Outcome, Verdict};
 use crate::server::Release;
-use crate::snapshot::{Observed, SnapshotError, SnapshotKey, Store};
+use crate::snapshot::{Accepted, Observed, SnapshotError, SnapshotKey, Store};
 
 /// The pending snapshots that a run has written.
 #[derive(Default)]
@@ -39,6 +39,16 @@ impl Proposals {
         let cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
         let written = cases.values().flat_map(|case| &case.written);
         written.cloned().collect()
+    }
+
+    /// Has the accepted snapshots list the releases that were seen to behave as they say.
+    pub(super) fn confirm(&self, store: &Store) -> Result<Vec<Accepted>, SnapshotError> {
+        let cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut confirmed = Vec::new();
+        for ((scenario, name, outcomes), case) in cases.iter() {
+            confirmed.extend(store.confirm(scenario, name, outcomes, &case.observed())?);
+        }
+        Ok(confirmed)
     }
 
     /// Keeps the pending snapshots of a case in step with what its releases give. Where runs of a
@@ -83,19 +93,19 @@ impl Proposals {
 }
 
 impl Proposed {
+    fn observed(&self) -> Vec<Observed<'_>> {
+        let seen = self.seen.iter().map(|(release, seen)| Observed {
+            release: *release,
+            text: &seen.text,
+            redacted: &seen.redacted,
+        });
+        seen.collect()
+    }
+
     /// All that was seen, also what passed: where another release changes the base, the text of
     /// one that passed may need a file.
     fn propose(&self, store: &Store, key: SnapshotKey<'_>) -> Result<Vec<PathBuf>, SnapshotError> {
-        let observed: Vec<Observed<'_>> = self
-            .seen
-            .iter()
-            .map(|(release, seen)| Observed {
-                release: *release,
-                text: &seen.text,
-                redacted: &seen.redacted,
-            })
-            .collect();
-        store.propose(key.scenario, key.case, key.outcomes, &observed)
+        store.propose(key.scenario, key.case, key.outcomes, &self.observed())
     }
 }
 

@@ -150,7 +150,12 @@ impl Run<'_> {
         // One snapshot that is broken must not hide what came of all the others.
         let mut broken = None;
         if options.accept && interrupt.is_none() {
-            match accept::take(&self.store, &self.selected.paths()) {
+            let accepted = accept::take(&self.store, &self.selected.paths());
+            let confirmed = accepted.and_then(|mut accepted| {
+                accepted.extend(proposals.confirm(&self.store)?);
+                Ok(accepted)
+            });
+            match confirmed {
                 Ok(accepted) => {
                     accept::tell(&accepted, output);
                     pending.clear();

@@ -21,7 +21,8 @@
 //! - When the base's own release behaves otherwise, releases that were not run go with it: most
 //!   often the scenario was changed. Releases with a variant keep that.
 //! - The header lists the releases that were seen to behave so by the time the file was accepted.
-//!   A run that passes changes no file.
+//!   A run that passes changes no file, unless it is to accept: then the header also lists the
+//!   releases on which it passed.
 //!
 //! # Steps that may end in several ways
 //!

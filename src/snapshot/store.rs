@@ -9,7 +9,7 @@ use super::format::Snapshot;
 use super::header::Header;
 use super::layout::{Layout, resolve};
 use super::outcomes;
-use super::plan::Known;
+use super::plan::{Knowledge, Known, Shelf};
 use super::walk;
 use crate::server::{Pins, Release};
 
@@ -195,27 +195,47 @@ impl Store {
         }
         let files = self.case(scenario, case, outcomes)?;
         let mut seen = files.read_pending_as_far_as_possible();
-        // Of several minors of a major the newest stands for it.
-        let mut observed = observed.to_vec();
-        observed.sort_by_key(|one| one.release);
-        for one in observed {
-            let known = Known {
-                release: Some(one.release),
-                text: one.text.to_owned(),
-                redacted: one.redacted.to_vec(),
-            };
-            seen.insert(one.release.major, known);
-        }
+        seen.extend(known(observed));
         let proposals = files.read_accepted(&seen)?.proposals(&seen, self.default);
+        let of = self.header(scenario, case, outcomes);
+        let written = files.replace_pending(&proposals, &of)?;
+        Ok(written.iter().map(|path| self.shown(path)).collect())
+    }
+
+    /// Has the headers of the accepted snapshots of a case that had these outcomes list releases
+    /// that were seen to behave as they say. Releases that behave otherwise are passed over: what
+    /// they gave is to be proposed and accepted.
+    ///
+    /// # Errors
+    ///
+    /// When an accepted file cannot be read or written.
+    pub fn confirm(
+        &self,
+        scenario: &Path,
+        case: &str,
+        outcomes: &[usize],
+        observed: &[Observed<'_>],
+    ) -> Result<Vec<Accepted>, SnapshotError> {
+        let files = self.case(scenario, case, outcomes)?;
+        let mut seen = known(observed);
+        let shelf = files.read_accepted(&seen)?;
+        seen.retain(|major, known| shelf.text_of(*major) == Some(&known.text));
+        let mut confirmed = Vec::new();
+        if !seen.is_empty() {
+            let of = self.header(scenario, case, outcomes);
+            self.take(&files, &shelf, &seen, &of, &mut confirmed)?;
+        }
+        Ok(confirmed)
+    }
+
+    fn header(&self, scenario: &Path, case: &str, outcomes: &[usize]) -> Header {
         let layout = self.layout(scenario);
-        let of = Header {
+        Header {
             source: layout.source,
             scenario: layout.name,
             case: case.to_owned() + &outcomes::suffix(outcomes),
             ..Header::default()
-        };
-        let written = files.replace_pending(&proposals, &of)?;
-        Ok(written.iter().map(|path| self.shown(path)).collect())
+        }
     }
 
     /// Accepts the pending snapshots of these scenarios, and says what has changed. Variants are
@@ -271,23 +291,40 @@ impl Store {
             return Ok(());
         };
         let shelf = files.read_accepted(&seen)?;
-        let mut before = files.texts(&shelf);
-        let plan = shelf.plan(&seen, self.default);
+        self.take(files, &shelf, &seen, &of, done)?;
+        for path in &files.pending {
+            files.remove_ours(path)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the accepted files of a case say what was seen.
+    fn take(
+        &self,
+        files: &CaseFiles<'_>,
+        shelf: &Shelf,
+        seen: &Knowledge,
+        of: &Header,
+        done: &mut Vec<Accepted>,
+    ) -> Result<(), SnapshotError> {
+        let mut before = files.texts(shelf);
         let mut changes = Vec::new();
-        for planned in &plan {
+        for planned in &shelf.plan(seen, self.default) {
             let path = files.accepted(planned.majors.as_ref());
             let old = before.remove(&path);
             let new = match &old {
                 // A base of which nothing is known.
                 Some(old) if planned.known.is_empty() => old.clone(),
-                _ => planned.snapshot(&of),
+                _ => planned.snapshot(of),
             };
+            if old.as_ref() == Some(&new) {
+                continue;
+            }
             files.write(&path, &new)?;
             match old {
                 None => changes.push((path, new, Change::New)),
                 Some(old) if old.text != new.text => changes.push((path, new, Change::Text)),
-                Some(old) if old != new => changes.push((path, new, Change::Releases)),
-                Some(_) => {}
+                Some(_) => changes.push((path, new, Change::Releases)),
             }
         }
         for (path, old) in before {
@@ -303,9 +340,6 @@ impl Store {
                 }
                 None => changes.push((path, old, Change::Removed)),
             }
-        }
-        for path in &files.pending {
-            files.remove_ours(path)?;
         }
         done.extend(changes.into_iter().map(|(path, _, change)| Accepted {
             path: self.shown(&path),
@@ -363,4 +397,19 @@ impl Store {
             kind,
         }
     }
+}
+
+/// What was observed, by major; of several minors of a major the newest stands for it.
+fn known(observed: &[Observed<'_>]) -> Knowledge {
+    let mut observed = observed.to_vec();
+    observed.sort_by_key(|one| one.release);
+    let known = observed.into_iter().map(|one| {
+        let known = Known {
+            release: Some(one.release),
+            text: one.text.to_owned(),
+            redacted: one.redacted.to_vec(),
+        };
+        (one.release.major, known)
+    });
+    known.collect()
 }
