@@ -15,7 +15,6 @@ mod shared;
 mod spec;
 mod stage;
 mod surroundings;
-mod traces;
 mod yaml;
 
 pub use convert::convert;

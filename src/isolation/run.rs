@@ -1,5 +1,6 @@
 //! Many specs on one server, side by side in databases of their own.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -87,10 +88,12 @@ pub async fn run(
         .enumerate()
         .map(|(at, spec)| (at, Claims::of(spec)))
         .collect();
-    if jobs > 1 {
-        // The longest first: nobody waits for one of them at the end.
-        open.sort_by_key(|(at, _)| std::cmp::Reverse(specs[*at].schedules.count()));
-    }
+    // Those come last that can be played where others were. The longest first, so that nobody waits
+    // for one of them at the end.
+    open.sort_by_cached_key(|(at, _)| {
+        let spec = &specs[*at];
+        (Stage::suits(spec), Reverse(spec.schedules.count()))
+    });
     let shared = Arc::new(Shared {
         board: Board::new(open),
         specs,
@@ -180,7 +183,7 @@ impl Shared {
             },
         };
         let is_shared = Stage::suits(spec);
-        let mut stage = match kept.stage.take_if(|_| is_shared) {
+        let mut stage = match self.kept(kept, spec, is_shared).await {
             Some(stage) => stage,
             None => match self.pool.take().await {
                 Ok(database) => Stage::new(database),
@@ -207,6 +210,17 @@ impl Shared {
             self.give_back(stage).await;
         }
         played
+    }
+
+    /// The stage that was kept, if it suits a spec. Otherwise it is given back, so that nobody sees
+    /// its connections.
+    async fn kept(&self, kept: &mut Kept, spec: &Spec, is_shared: bool) -> Option<Stage> {
+        let mut stage = kept.stage.take()?;
+        if is_shared && stage.is_ready_for(spec).await {
+            return Some(stage);
+        }
+        self.give_back(stage).await;
+        None
     }
 
     async fn give_back(&self, stage: Stage) {

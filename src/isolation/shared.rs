@@ -1,7 +1,7 @@
 //! What specs that are played side by side on one server share, although each has a database of
 //! its own: those that would meet there are kept apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use regex::Regex;
@@ -15,8 +15,10 @@ use crate::scenario::prepared_transactions;
 enum Shared {
     /// Roles, by their names.
     Roles,
+    /// Prepared transactions.
+    Prepared,
     /// The prepared transaction of an identifier.
-    Prepared(String),
+    Identifier(String),
     /// The queue of notifications.
     Notifications,
     /// Serializable transactions: one that is deferrable waits for all of them.
@@ -26,6 +28,9 @@ enum Shared {
     /// The server as a whole.
     Server,
 }
+
+/// More prepared transactions than this may be too many for a server together with those of others.
+const MANY_PREPARED: usize = 8;
 
 /// How much of a shared thing a spec claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +52,7 @@ static WORDS: LazyLock<Vec<(Regex, Shared, Share)>> = LazyLock::new(|| {
             Shared::Roles,
             Share::All,
         ),
+        (r"pg_prepared_xacts?", Shared::Prepared, Share::All),
         (
             r"listen|notify|pg_notify",
             Shared::Notifications,
@@ -82,11 +88,26 @@ impl Claims {
                 *claim = (*claim).max(*share);
             }
         }
-        let prepared = spec
+        let identifiers: BTreeSet<&str> = spec
             .all_sql()
             .flat_map(|sql| prepared_transactions(&sql.value))
-            .map(|identifier| (Shared::Prepared(identifier.to_owned()), Share::All));
-        claims.extend(prepared);
+            .collect();
+        // Whatever is written otherwise may be the same identifier.
+        let are_plain = identifiers.iter().all(|identifier| {
+            identifier.starts_with('\'') && !identifier.trim_matches('\'').contains('\'')
+        });
+        if !identifiers.is_empty() {
+            let share = if are_plain && identifiers.len() <= MANY_PREPARED {
+                Share::Some
+            } else {
+                Share::All
+            };
+            let claim = claims.entry(Shared::Prepared).or_insert(share);
+            *claim = (*claim).max(share);
+        }
+        for identifier in identifiers {
+            claims.insert(Shared::Identifier(identifier.to_owned()), Share::All);
+        }
         Self(claims)
     }
 
@@ -194,8 +215,12 @@ mod tests {
     #[test]
     fn prepared_transactions_meet_by_their_identifiers() {
         let prepares = claims("PREPARE TRANSACTION 'a'");
-        assert!(prepares.meets(&claims("prepare transaction E'a'")));
         assert!(!prepares.meets(&claims("PREPARE TRANSACTION 'b'")));
+        assert!(prepares.meets(&claims("COMMIT PREPARED 'a'")));
+        // Written otherwise.
+        assert!(prepares.meets(&claims("prepare transaction E'\\x61'")));
+        assert!(prepares.meets(&claims("PREPARE TRANSACTION $$a$$")));
+        assert!(prepares.meets(&claims("SELECT gid FROM pg_prepared_xacts")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::play::{Connections, Played};
 use super::spec::Spec;
-use super::traces;
+use crate::scenario::leaves_no_trace;
 use crate::server::CaseDatabase;
 
 /// After how many schedules a database is given up: the catalogs swell, and each set-up costs more.
@@ -26,9 +26,15 @@ impl Stage {
         }
     }
 
-    /// Whether a spec can be played where another one was, and another one where it was.
+    /// Whether a spec can be played where another one was, and another one where it was, as far as
+    /// its text tells. What its tear-downs forget is found by [`Stage::clear`].
     pub(super) fn suits(spec: &Spec) -> bool {
-        traces::leaves_none(spec)
+        spec.all_sql().all(|sql| leaves_no_trace(&sql.value))
+    }
+
+    /// Whether the connections still stand; they have the names of a spec's sessions then.
+    pub(super) async fn is_ready_for(&mut self, spec: &Spec) -> bool {
+        self.connections.rename(spec).await
     }
 
     /// Makes it as new after a spec that it suits; whether that is possible and worth it.

@@ -8,7 +8,7 @@ use crate::isolation::environment::session_settings;
 use crate::isolation::spec::Spec;
 use crate::runner::{Trouble, tell};
 use crate::server::literal;
-use crate::wire::{self, Receiver, Sender, Startup};
+use crate::wire::{self, Startup};
 
 /// How long the server may take to close connections that have said goodbye.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
@@ -28,6 +28,26 @@ const LEFTOVERS: &str = "SELECT FROM pg_class WHERE oid >= 16384 \
 pub(crate) struct Connections(Vec<Line>);
 
 impl Connections {
+    /// Gives the connections that are there the names of a spec's sessions. Whether that succeeds:
+    /// they may have been lost meanwhile.
+    pub(crate) async fn rename(&mut self, spec: &Spec) -> bool {
+        let renamed = async {
+            let names = names(spec);
+            for (line, name) in self.0.iter_mut().zip(&names) {
+                let set = format!("SET application_name = {}", literal(name));
+                line.send(&set).await.ok()?;
+            }
+            for line in &mut self.0 {
+                line.settle().await?;
+            }
+            Some(())
+        };
+        matches!(
+            tokio::time::timeout(CLEARS_WITHIN, renamed).await,
+            Ok(Some(()))
+        )
+    }
+
     /// Those of all sessions of a spec, and the control connection as the last one. What is missing
     /// is connected, all at once.
     pub(super) async fn serve(
@@ -35,11 +55,7 @@ impl Connections {
         spec: &Spec,
         place: &Place<'_>,
     ) -> Result<&mut [Line], Trouble> {
-        let sessions = spec.sessions.iter().map(|session| &*session.name.value);
-        let names: Vec<String> = sessions
-            .chain(["control connection"])
-            .map(|name| format!("isolation/{}/{name}", spec.name()))
-            .collect();
+        let names = names(spec);
         let mut tasks = Vec::new();
         for name in names.iter().skip(self.0.len()) {
             let startup = Startup {
@@ -56,19 +72,11 @@ impl Connections {
                 tokio::time::timeout(limit, connection).await
             }));
         }
-        for (line, name) in self.0.iter_mut().zip(&names) {
-            let set = format!("SET application_name = {}", literal(name));
-            // What is broken is told by the first step.
-            let _ = line.send(&set).await;
-        }
-        for line in &mut self.0 {
-            line.settle().await;
-        }
         for task in tasks {
             let made = task
                 .await
                 .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-            let (sender, receiver): (Sender, Receiver) = made
+            let (sender, receiver) = made
                 .map_err(|_| Trouble::Server("the server does not answer".to_owned()))?
                 .map_err(|error| Trouble::Server(format!("failed to {}", tell(&error))))?;
             self.0.push(Line::new(sender, receiver));
@@ -116,4 +124,13 @@ impl Connections {
         // Who stays is thrown out with the database.
         let _ = tokio::time::timeout(LEAVES_WITHIN, gone).await;
     }
+}
+
+/// What the connections of a spec are called.
+fn names(spec: &Spec) -> Vec<String> {
+    let sessions = spec.sessions.iter().map(|session| &*session.name.value);
+    sessions
+        .chain(["control connection"])
+        .map(|name| format!("isolation/{}/{name}", spec.name()))
+        .collect()
 }

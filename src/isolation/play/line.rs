@@ -140,6 +140,7 @@ impl Line {
             }
         }
         self.notices = 0;
+        self.notifications.clear();
         is_good.then_some(rows)
     }
 

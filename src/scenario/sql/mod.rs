@@ -8,6 +8,7 @@ mod prepare;
 mod problem;
 mod split;
 mod statement;
+mod traces;
 mod virtual_clock;
 
 pub(crate) use cluster_wide::{ClusterWide, cluster_wide, reaches_beyond_its_database};
@@ -18,4 +19,5 @@ pub(crate) use prepare::{prepared_name, prepared_transactions};
 pub use problem::{SplitProblem, SplitProblemKind};
 pub use split::{as_one_message, split};
 pub use statement::Statement;
+pub(crate) use traces::leaves_no_trace;
 pub(crate) use virtual_clock::{Uncaught, uncaught};

@@ -27,21 +27,23 @@ pub(crate) fn prepared_name(statement: &str) -> Option<String> {
     }
 }
 
-/// The identifiers under which `PREPARE TRANSACTION` keeps transactions, wherever it stands in some
-/// SQL: they are the whole server's.
+/// The identifiers of prepared transactions that some SQL names where it prepares or ends them, as
+/// they are written: they are the whole server's.
 pub(crate) fn prepared_transactions(sql: &str) -> impl Iterator<Item = &str> {
-    let mut before = ["", ""];
+    let mut before = [""; 2];
     significant(sql).filter_map(move |token| {
         let text = &sql[token.range];
-        let is_prepared = token.kind == TokenKind::String
-            && before[0].eq_ignore_ascii_case("prepare")
-            && before[1].eq_ignore_ascii_case("transaction");
+        let is_named = [
+            ["prepare", "transaction"],
+            ["commit", "prepared"],
+            ["rollback", "prepared"],
+        ]
+        .iter()
+        .any(|[verb, object]| {
+            before[0].eq_ignore_ascii_case(verb) && before[1].eq_ignore_ascii_case(object)
+        });
         before = [before[1], text];
-        // The letters that may stand before the quote do not make it another one.
-        is_prepared.then(|| {
-            text.trim_start_matches(|letter| letter != '\'')
-                .trim_matches('\'')
-        })
+        is_named.then_some(text)
     })
 }
 
@@ -68,8 +70,10 @@ mod tests {
     fn prepared_transactions_are_found() {
         let found = |sql| prepared_transactions(sql).collect::<Vec<_>>();
         assert_eq!(
-            found("BEGIN; prepare -- it\n transaction 'a'; PREPARE TRANSACTION E'b'"),
-            ["a", "b"]
+            found(
+                "BEGIN; prepare -- it\n transaction 'a'; COMMIT PREPARED E'b'; ROLLBACK PREPARED $$c$$"
+            ),
+            ["'a'", "E'b'", "$$c$$"]
         );
         let sql = "PREPARE a AS SELECT 'prepare transaction ''b'''; START TRANSACTION";
         assert!(found(sql).is_empty());
