@@ -66,23 +66,26 @@ fn rendered(trouble: Option<&Trouble>) -> String {
     }
 }
 
+fn assert_is_as_expected(spec: &Spec, end: &SpecEnd) {
+    let expected = Expected::read(&beside(&spec.source.path), &spec.name());
+    let expected = expected.expect("it can be read");
+    assert!(
+        expected.holds(&end.played.output),
+        "{}:\n{}",
+        spec.name(),
+        expected
+            .nearest(&end.played.output)
+            .map_or_else(|| end.played.output.clone(), |(_, diff)| diff.to_string())
+    );
+    assert_eq!(rendered(end.played.trouble.as_ref()), "none\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_spec_prints_what_isolationtester_prints() {
     let server = support::Server::start().await.into_running();
     let specs = found("tests/data/isolation/ok");
     for end in play(&specs, &server, 2, false).await {
-        let spec = &specs[end.at];
-        let expected = Expected::read(&beside(&spec.source.path), &spec.name());
-        let expected = expected.expect("it can be read");
-        assert!(
-            expected.holds(&end.played.output),
-            "{}:\n{}",
-            spec.name(),
-            expected
-                .nearest(&end.played.output)
-                .map_or_else(|| end.played.output.clone(), |(_, diff)| diff.to_string())
-        );
-        assert_eq!(rendered(end.played.trouble.as_ref()), "none\n");
+        assert_is_as_expected(&specs[end.at], &end);
     }
     server.stop().await.expect("nothing is left");
 }
@@ -100,16 +103,7 @@ async fn a_spec_sees_nothing_of_the_one_before() {
         .collect();
     // One after the other, so that each could be played where the one before was.
     for end in play(&specs, &server, 1, false).await {
-        let spec = &specs[end.at];
-        let expected = Expected::read(&beside(&spec.source.path), &spec.name());
-        let expected = expected.expect("it can be read");
-        assert!(
-            expected.holds(&end.played.output),
-            "{}:\n{}",
-            spec.name(),
-            end.played.output
-        );
-        assert_eq!(rendered(end.played.trouble.as_ref()), "none\n");
+        assert_is_as_expected(&specs[end.at], &end);
     }
     server.stop().await.expect("nothing is left");
 }

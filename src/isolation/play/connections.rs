@@ -37,15 +37,9 @@ impl Connections {
                 let set = format!("SET application_name = {}", literal(name));
                 line.send(&set).await.ok()?;
             }
-            for line in &mut self.0 {
-                line.settle().await?;
-            }
-            Some(())
+            self.settle().await
         };
-        matches!(
-            tokio::time::timeout(CLEARS_WITHIN, renamed).await,
-            Ok(Some(()))
-        )
+        in_time(renamed).await.is_some()
     }
 
     /// Those of all sessions of a spec, and the control connection as the last one. What is missing
@@ -97,16 +91,18 @@ impl Connections {
                     line.send(LEFTOVERS).await.ok()?;
                 }
             }
-            let mut rows = 0;
-            for line in &mut self.0 {
-                rows += line.settle().await?;
-            }
-            Some(rows)
+            self.settle().await
         };
-        matches!(
-            tokio::time::timeout(CLEARS_WITHIN, cleared).await,
-            Ok(Some(0))
-        )
+        in_time(cleared).await == Some(0)
+    }
+
+    /// Waits until all that was sent has ended well. How many rows came of it.
+    async fn settle(&mut self) -> Option<usize> {
+        let mut rows = 0;
+        for line in &mut self.0 {
+            rows += line.settle().await?;
+        }
+        Some(rows)
     }
 
     /// Says goodbye on all connections, so that the database can be dropped at once.
@@ -124,6 +120,12 @@ impl Connections {
         // Who stays is thrown out with the database.
         let _ = tokio::time::timeout(LEAVES_WITHIN, gone).await;
     }
+}
+
+/// What comes of something that readies connections; nothing if that takes too long.
+async fn in_time(readied: impl Future<Output = Option<usize>>) -> Option<usize> {
+    let readied = tokio::time::timeout(CLEARS_WITHIN, readied).await;
+    readied.ok().flatten()
 }
 
 /// What the connections of a spec are called.

@@ -41,6 +41,18 @@ pub(super) struct Token {
     pub(super) terminated: bool,
 }
 
+impl Token {
+    /// Where the text within `$tag$…$tag$` stands, if this is such a quote and ends.
+    pub(super) fn within_dollars(&self, sql: &str) -> Option<Range<usize>> {
+        if self.kind != TokenKind::DollarQuote || !self.terminated {
+            return None;
+        }
+        let tag = sql[self.range.clone()][1..].find('$')? + 2;
+        let inside = self.range.start + tag..self.range.end - tag;
+        (inside.start <= inside.end).then_some(inside)
+    }
+}
+
 /// Gives one token after another. Together they are the whole text.
 #[derive(Debug, Clone)]
 pub(super) struct Lexer<'a> {

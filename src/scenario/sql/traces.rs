@@ -95,7 +95,9 @@ fn is_near(text: &str, depth: Depth) -> bool {
                 let name = token.trim_matches('"');
                 is_plain(name) && !reaches_far(&name.to_ascii_lowercase())
             }
-            TokenKind::DollarQuote => is_near(within_dollars(token), Depth::Body),
+            TokenKind::DollarQuote => tokens[at]
+                .within_dollars(text)
+                .is_some_and(|inside| is_near(&text[inside], Depth::Body)),
             // Two in a row are one.
             TokenKind::String if at > 0 && tokens[at - 1].kind == TokenKind::String => false,
             TokenKind::String if token.contains('\\') || token.starts_with(['u', 'U']) => false,
@@ -137,13 +139,6 @@ fn reaches_far(word: &str) -> bool {
 fn is_plain(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// What stands between `$tag$` and `$tag$`.
-fn within_dollars(quoted: &str) -> &str {
-    let tag = quoted.bytes().skip(1).position(|byte| byte == b'$');
-    let tag = tag.map_or(0, |end| end + 2);
-    quoted.get(tag..quoted.len() - tag).unwrap_or_default()
 }
 
 /// Whether a word is in a list, whatever its case.

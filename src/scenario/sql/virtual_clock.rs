@@ -125,11 +125,7 @@ impl<'a> Words<'a> {
         let token = &self.tokens[at];
         let text = self.text(at);
         match token.kind {
-            TokenKind::DollarQuote if token.terminated => {
-                let tag = text[1..].find('$')? + 2;
-                let end = token.range.end - tag;
-                (end >= token.range.start + tag).then_some(token.range.start + tag..end)
-            }
+            TokenKind::DollarQuote => token.within_dollars(self.sql),
             TokenKind::String
                 if self.is_before(at, 1, &["as", "do", "execute"]) && token.terminated =>
             {
