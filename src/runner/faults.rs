@@ -49,7 +49,7 @@ impl Replay<'_> {
         if let Some(token) = token {
             if self.may_catch_a_cancel() {
                 // The statement may go on, and wait again.
-                self.may_signal = true;
+                self.is_signalled = true;
             } else if self.is_in_flight(session) {
                 self.cancelling.insert(session);
             }

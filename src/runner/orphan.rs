@@ -33,6 +33,8 @@ impl Replay<'_> {
             step: turn.and_then(|turn| turn.step),
             is_left_alone: turn.is_some() && self.left_alone.contains(&session),
         };
+        // What its backend signals when it goes on is not seen.
+        self.any_may_signal |= turn.is_some() && self.signalling.contains(&session);
         live.die();
         self.left_alone.remove(&session);
         self.cancelling.remove(&session);

@@ -15,6 +15,7 @@ use super::locks::LockView;
 use super::observer::Observer;
 use super::orphan::Orphan;
 use super::outcome::Trouble;
+use super::signals::any_may_signal;
 use super::trouble::HEEDS_WITHIN;
 use crate::scenario::{Scenario, SessionIndex};
 use crate::transcript::{Event, EventKind, Transcript};
@@ -81,8 +82,12 @@ pub(crate) struct Replay<'a> {
     pub(crate) orphans: BTreeMap<Backend, Orphan>,
     /// Whether the server is dying a sudden death: what it may or may not say then is not heard.
     pub(crate) is_crashing: bool,
-    /// Whether the scenario's SQL may signal a backend.
-    pub(crate) may_signal: bool,
+    /// Whether any step may signal a backend, without its SQL saying so.
+    pub(crate) any_may_signal: bool,
+    /// Whether a backend may have been signalled that has not heeded it.
+    pub(crate) is_signalled: bool,
+    /// Sessions whose statements, as long as they are in flight, may signal a backend.
+    pub(crate) signalling: BTreeSet<SessionIndex>,
     /// Whether the scenario's SQL may run a VACUUM that cuts off the end of a table.
     pub(crate) may_truncate: bool,
     /// How locks are looked at after each step, where they are of interest.
@@ -162,7 +167,9 @@ impl<'a> Replay<'a> {
             cancelling: BTreeSet::new(),
             orphans: BTreeMap::new(),
             is_crashing: false,
-            may_signal: scenario.all_sql().any(|sql| names_a_signal(&sql.text)),
+            any_may_signal: any_may_signal(scenario),
+            is_signalled: false,
+            signalling: BTreeSet::new(),
             may_truncate: scenario
                 .all_sql()
                 .any(|sql| sql.text.to_ascii_lowercase().contains("vacuum")),
@@ -369,13 +376,4 @@ pub(crate) async fn within(
         .await
         .map_err(|_| Halt::TimeLimit)?
         .map_err(|obstacle| Halt::Session(session, obstacle))
-}
-
-/// Whether SQL may make a backend end what it does. Where that is in a function, the set-up names
-/// it.
-pub(crate) fn names_a_signal(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    ["pg_cancel_backend", "pg_terminate_backend"]
-        .iter()
-        .any(|function| text.contains(function))
 }

@@ -8,9 +8,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::blocking::{BUFFER_PIN, Known, SYNC_REP, Standing, VACUUM_TRUNCATE, standings};
 use super::cast::{Backend, Cast};
-use super::live::LiveSession;
 use super::observer::{Look, Observer};
-use super::replay::{Halt, Replay, answered};
+use super::replay::{Halt, Replay};
 use super::silence::time_is_over;
 use super::streams::OpenStream;
 use crate::scenario::{Blocker, SessionIndex, Waits};
@@ -83,6 +82,11 @@ impl Replay<'_> {
         loop {
             self.take_arrivals().await?;
             let watched = self.watched();
+            if watched.is_empty() && self.is_signalled && !self.awaits_data() {
+                // Who is idle may be on the way out, and its locks not free yet.
+                self.have_signals_heeded(deadline).await?;
+                continue;
+            }
             if watched.iter().all(|backend| self.is_left_alone(*backend)) {
                 return Ok(Vec::new());
             }
@@ -125,7 +129,7 @@ impl Replay<'_> {
                 if still.are_signals_heeded || !self.may_be_stale(&waiting) {
                     return Ok(waiting);
                 }
-                answered(deadline, self.observer.have_signals_heeded()).await?;
+                self.have_signals_heeded(deadline).await?;
                 still.are_signals_heeded = true;
                 still.waiting.clear();
             }
@@ -234,9 +238,9 @@ impl Replay<'_> {
                 .flat_map(|(_, blockers)| blockers)
                 .any(|blocker| matches!(blocker, Blocker::WaitEvent(event) if event == name))
         };
-        (self.may_signal || waits_for(BUFFER_PIN))
+        (self.is_signalled || self.any_may_signal || waits_for(BUFFER_PIN))
             && !waits_for(SYNC_REP)
-            && !self.live.iter().flatten().any(LiveSession::awaits_data)
+            && !self.awaits_data()
     }
 }
 

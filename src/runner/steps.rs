@@ -94,6 +94,7 @@ impl Replay<'_> {
     ) -> Result<(), Halt> {
         let was_connected = self.is_connected(session);
         let notices_before = self.notices_before(step);
+        self.note_signals(session, sending);
         if let Some(live) = &mut self.live[session.0] {
             within(self.limit, session, live.begin(step, sending, reply)).await?;
             if let Some(turn) = &mut live.turn {

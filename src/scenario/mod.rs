@@ -25,8 +25,8 @@ pub use model::{
 };
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
-pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};
 pub(crate) use sql::{
-    leaves_no_trace, prepared_transactions, reaches_beyond_its_database, token_at,
+    Signals, leaves_no_trace, prepared_transactions, reaches_beyond_its_database, token_at,
 };
+pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};
 pub use virtual_time::VirtualTime;

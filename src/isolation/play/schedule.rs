@@ -6,8 +6,8 @@ use super::complete::How;
 use super::halt::{Halt, Part};
 use super::player::{Current, Player};
 use crate::isolation::print::table;
-use crate::runner::{FIRST_LOOK, LOOKS_APART, names_a_signal};
-use crate::scenario::{Spanned, split};
+use crate::runner::{FIRST_LOOK, LOOKS_APART};
+use crate::scenario::{Signals, Spanned, split};
 use crate::schedule::{Marker, Schedule, ScheduledStep};
 use crate::transcript::{Answer, psql};
 use crate::wire::Incoming;
@@ -119,7 +119,7 @@ impl Player<'_> {
             ));
             return Err(Halt::Disconnected(session));
         }
-        self.is_signalled |= self.any_may_signal || names_a_signal(sql);
+        self.is_signalled |= self.any_may_signal || self.is_signalling();
         self.figures.steps += 1;
         self.something_happens();
         self.lines[session]
@@ -132,6 +132,12 @@ impl Player<'_> {
             self.waiting.push(session);
         }
         Ok(())
+    }
+
+    /// Whether a step in flight may signal a backend, now or when it goes on.
+    fn is_signalling(&self) -> bool {
+        let mut in_flight = self.current.iter().flatten().filter(|it| !it.is_over);
+        in_flight.any(|it| Signals::of(&self.spec.step(it.step).sql.value) != Signals::Never)
     }
 
     async fn teardowns(&mut self, is_last: bool) -> Result<(), Halt> {

@@ -10,10 +10,9 @@ use super::player::Player;
 use super::schedule::begins_only;
 use crate::isolation::spec::Spec;
 use crate::runner::{
-    Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_signal,
-    names_a_timeout, tell,
+    Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_timeout, tell,
 };
-use crate::scenario::{Diagnostic, SessionIndex, Span, Spanned, token_at};
+use crate::scenario::{Diagnostic, SessionIndex, Signals, Span, Spanned, token_at};
 use crate::server::Endpoint;
 
 /// What came of playing a spec.
@@ -103,9 +102,11 @@ pub(crate) async fn play(spec: &Spec, place: &Place<'_>, connections: &mut Conne
         standings: BTreeMap::new(),
         proven: BTreeSet::new(),
         is_signalled: false,
-        any_may_signal: spec
-            .all_sql()
-            .any(|sql| !steps.contains(&sql.span) && names_a_signal(&sql.value)),
+        any_may_signal: spec.all_sql().any(|sql| match Signals::of(&sql.value) {
+            Signals::Never => false,
+            Signals::AtOnce => !steps.contains(&sql.span),
+            Signals::Later => true,
+        }),
         waits_may_end: spec.all_sql().any(|sql| names_a_timeout(&sql.value)),
         begins_only: spec
             .sessions

@@ -1,0 +1,87 @@
+//! SQL that may make a backend end what it does.
+
+use super::split;
+
+/// The functions that signal a backend.
+const FUNCTIONS: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
+
+/// What a statement begins with that runs once, while it is in flight.
+const RUNS_AT_ONCE: [&str; 7] = ["select", "with", "values", "table", "call", "do", "explain"];
+
+/// When a backend may be signalled by some SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signals {
+    /// Not by what its words say.
+    Never,
+    /// While the SQL runs.
+    AtOnce,
+    /// Also when other SQL runs, which need not name the function: what is defined, prepared or
+    /// stored does.
+    Later,
+}
+
+impl Signals {
+    /// What some SQL may do; that is told by its words.
+    pub(crate) fn of(sql: &str) -> Self {
+        if !names_one(sql) {
+            return Self::Never;
+        }
+        let Ok(statements) = split(sql) else {
+            return Self::Later;
+        };
+        let mut naming = statements.iter().filter(|it| names_one(&it.text));
+        let all_run_at_once = naming.all(|statement| {
+            let beginning = statement.beginning().unwrap_or_default();
+            let is_word = |word: &str| word.eq_ignore_ascii_case(beginning);
+            RUNS_AT_ONCE.iter().any(|word| is_word(word))
+        });
+        if all_run_at_once {
+            Self::AtOnce
+        } else {
+            Self::Later
+        }
+    }
+}
+
+fn names_one(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    FUNCTIONS.iter().any(|function| text.contains(function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_calls_the_function_signals_while_it_runs() {
+        for sql in [
+            "SELECT pg_cancel_backend(1)",
+            "BEGIN; /* now */ select PG_TERMINATE_BACKEND(pid) FROM pg_stat_activity; COMMIT;",
+            "DO $$ BEGIN PERFORM pg_cancel_backend(1); END $$",
+            "WITH w AS (SELECT pg_cancel_backend(1)) TABLE w",
+            "EXPLAIN ANALYZE SELECT pg_cancel_backend(1)",
+        ] {
+            assert_eq!(Signals::of(sql), Signals::AtOnce, "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_keeps_the_call_for_later_may_signal_whenever_anything_runs() {
+        for sql in [
+            "CREATE FUNCTION f() RETURNS bool LANGUAGE sql BEGIN ATOMIC SELECT 1; SELECT pg_cancel_backend(1); END",
+            "CREATE VIEW v AS SELECT pg_cancel_backend(1)",
+            "PREPARE p AS SELECT pg_cancel_backend(1)",
+            "BEGIN; DECLARE c CURSOR FOR SELECT pg_cancel_backend(1)",
+            "INSERT INTO queries VALUES ('SELECT pg_cancel_backend(1)')",
+            "SELECT pg_cancel_backend(1); PREPARE p AS SELECT pg_cancel_backend(1)",
+            "SELECT pg_cancel_backend(1), 'never closed",
+        ] {
+            assert_eq!(Signals::of(sql), Signals::Later, "{sql}");
+        }
+    }
+
+    #[test]
+    fn sql_that_names_no_such_function_signals_nobody() {
+        assert_eq!(Signals::of("SELECT pg_backend_pid()"), Signals::Never);
+    }
+}
