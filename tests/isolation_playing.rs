@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::isolation::{self, Expected, PlayOptions, Spec, SpecEnd, beside};
 use lockstep::runner::Trouble;
-use lockstep::scenario::{self, RenderStyle};
+use lockstep::scenario::{self, RenderStyle, SourceFile};
 use lockstep::server;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -104,6 +104,42 @@ async fn a_spec_sees_nothing_of_the_one_before() {
     // One after the other, so that each could be played where the one before was.
     for end in play(&specs, &server, 1, false).await {
         assert_is_as_expected(&specs[end.at], &end);
+    }
+    server.stop().await.expect("nothing is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schedule_gives_what_it_gives_alone() {
+    let server = support::Server::start().await.into_running();
+    for path in isolation::discover(&["tests/data/isolation/schedules"]).expect("it is there") {
+        let source = scenario::read(&path).expect("it can be read");
+        let (rest, schedules): (Vec<_>, Vec<_>) = source
+            .text
+            .lines()
+            .partition(|line| !line.starts_with("permutation"));
+        let with = |schedules: &[&str]| {
+            let text = format!("{}\n{}\n", rest.join("\n"), schedules.join("\n"));
+            let source = SourceFile {
+                path: path.clone(),
+                text: text.into(),
+            };
+            Arc::new(isolation::parse(&source).expect("it holds no mistake"))
+        };
+        let mut specs = vec![with(&schedules)];
+        specs.extend(schedules.iter().map(|schedule| with(&[*schedule])));
+        let ends = play(&specs, &server, 1, false).await;
+        for end in &ends {
+            assert_eq!(rendered(end.played.trouble.as_ref()), "none\n");
+        }
+        let played = |end: &SpecEnd| {
+            let output = &end.played.output;
+            let first = output
+                .find("\nstarting permutation")
+                .expect("one was played");
+            output[first..].to_owned()
+        };
+        let alone: String = ends[1..].iter().map(played).collect();
+        assert_eq!(played(&ends[0]), alone, "{}", path.display());
     }
     server.stop().await.expect("nothing is left");
 }

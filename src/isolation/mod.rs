@@ -10,6 +10,7 @@ mod needs;
 mod play;
 mod print;
 mod read;
+mod refill;
 mod run;
 mod shared;
 mod spec;

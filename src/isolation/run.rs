@@ -76,7 +76,8 @@ pub async fn run(
     ends: UnboundedSender<SpecEnd>,
 ) -> Result<(), RunError> {
     let endpoint = server.endpoint().clone();
-    if server.recipe().is_some() {
+    let is_own = server.recipe().is_some();
+    if is_own {
         environment::provide(&endpoint, server.scripted_endpoint(), server.release()).await?;
     }
     let databases =
@@ -99,6 +100,7 @@ pub async fn run(
         specs,
         pool,
         endpoint,
+        is_own,
         options,
         ends,
     });
@@ -134,6 +136,8 @@ struct Shared {
     specs: Vec<Arc<Spec>>,
     pool: Arc<Pool>,
     endpoint: Endpoint,
+    /// Whether the server is one of Lockstep's own.
+    is_own: bool,
     options: PlayOptions,
     ends: UnboundedSender<SpecEnd>,
 }
@@ -199,6 +203,7 @@ impl Shared {
             database: &stage.database.name,
             observer: &observer,
             limit: self.options.limit,
+            is_undisturbed: self.is_own,
         };
         let played = play(spec, &place, &mut stage.connections).await;
         if !played.trouble.as_ref().is_some_and(Trouble::is_of_server) {

@@ -60,6 +60,10 @@ pub(super) struct Player<'a> {
     pub any_may_signal: bool,
     /// Whether waits may end by one of the server's timeouts.
     pub waits_may_end: bool,
+    /// What stands in for the tear-down and the set-up between two schedules.
+    pub refill: Option<Spanned<String>>,
+    /// Whether that has been done for the schedule that comes next.
+    pub is_refilled: bool,
     /// For each session, whether its set-up only begins a transaction.
     pub begins_only: Vec<bool>,
     /// What isolationtester would print.

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::complete::How;
 use super::halt::{Halt, Part};
+use super::line::Line;
 use super::player::{Current, Player};
 use crate::isolation::print::table;
 use crate::runner::{FIRST_LOOK, LOOKS_APART};
@@ -52,7 +53,8 @@ impl Player<'_> {
             self.output.push_str(&spec.step(scheduled.step).name.value);
         }
         self.output.push('\n');
-        for at in 0..spec.setups.len() {
+        let is_set_up = std::mem::take(&mut self.is_refilled);
+        for at in (0..spec.setups.len()).filter(|_| !is_set_up) {
             let ended = self.collect(self.control(), Part::Setup(at)).await?;
             self.must_be_done(&ended, "setup failed: ", Part::Setup(at))?;
         }
@@ -154,6 +156,9 @@ impl Player<'_> {
                 self.output.push_str(&text);
             }
         }
+        if !is_last && self.refill().await? {
+            return Ok(());
+        }
         if let Some(teardown) = &spec.teardown {
             self.send(self.control(), Part::Teardown, teardown).await?;
         }
@@ -167,6 +172,25 @@ impl Player<'_> {
             self.output.push_str(&text);
         }
         Ok(())
+    }
+
+    /// Brings the tables back to where the set-up had left them, if the spec is one where that can be
+    /// done without dropping them, and no transaction is open. Where it fails it has changed nothing,
+    /// and it is not tried again.
+    async fn refill(&mut self) -> Result<bool, Halt> {
+        if !self.lines.iter().all(Line::is_idle) {
+            return Ok(false);
+        }
+        let Some(refill) = self.refill.take() else {
+            return Ok(false);
+        };
+        self.send(self.control(), Part::Teardown, &refill).await?;
+        let ended = self.collect(self.control(), Part::Teardown).await?;
+        self.is_refilled = matches!(ended, Ended::Done);
+        if self.is_refilled {
+            self.refill = Some(refill);
+        }
+        Ok(self.is_refilled)
     }
 
     async fn send(&mut self, line: usize, part: Part, sql: &Spanned<String>) -> Result<(), Halt> {

@@ -8,6 +8,7 @@ use super::halt::{Halt, Part};
 use super::look::is_no_lock;
 use super::player::Player;
 use super::schedule::begins_only;
+use crate::isolation::refill::refill;
 use crate::isolation::spec::Spec;
 use crate::runner::{
     Backend, Cast, Observer, SeenBlocker, Trouble, VACUUM_TRUNCATE, names_a_timeout, tell,
@@ -59,6 +60,8 @@ pub(crate) struct Place<'a> {
     pub observer: &'a Observer,
     /// How long a step, a set-up or a tear-down may take.
     pub limit: Duration,
+    /// Whether nobody but the spec comes to its tables, such as autovacuum.
+    pub is_undisturbed: bool,
 }
 
 /// Plays all schedules of a spec, one after the other, in the same sessions. Connections that are
@@ -108,6 +111,8 @@ pub(crate) async fn play(spec: &Spec, place: &Place<'_>, connections: &mut Conne
             Signals::Later => true,
         }),
         waits_may_end: spec.all_sql().any(|sql| names_a_timeout(&sql.value)),
+        refill: refill(spec).filter(|_| place.is_undisturbed),
+        is_refilled: false,
         begins_only: spec
             .sessions
             .iter()

@@ -37,6 +37,22 @@ const HARMLESS: &str = "pg_advisory_lock pg_advisory_lock_shared pg_advisory_unl
      pg_advisory_unlock_all pg_advisory_unlock_shared pg_advisory_xact_lock \
      pg_advisory_xact_lock_shared pg_sleep pg_try_advisory_lock pg_try_advisory_xact_lock pg_typeof";
 
+/// What statements may begin with that read and change rows, and transactions.
+const OF_ROWS: &str = "abort begin commit delete end insert lock merge prepare release rollback \
+     savepoint select set start table update values with";
+
+/// Words by which a table can be told from another one that holds the same, or its sequence.
+const IDENTITIES: &str = "cmax cmin ctid currval lastval oid pg_typeof regclass regcollation \
+     regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole regtype \
+     tableoid to_regclass to_regcollation to_regnamespace to_regoper to_regoperator to_regproc \
+     to_regprocedure to_regrole to_regtype xmax xmin";
+
+/// Words in `CREATE TABLE` behind which something differs once the table is emptied.
+const NOT_AS_NEW: &str = "exclude inherits like nextval partition restart setval";
+
+/// Times that are taken when they are read.
+const MOMENTS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
+
 /// The languages of functions whose text can be looked through.
 const LANGUAGES: &str = "sql plpgsql";
 
@@ -53,9 +69,38 @@ pub(crate) fn leaves_no_trace(sql: &str) -> bool {
     })
 }
 
+/// Whether some SQL only reads and changes rows of tables, in transactions that may also be prepared,
+/// and looks neither at what else the server knows of the tables nor at which ones they are.
+pub(crate) fn changes_rows_only(sql: &str) -> bool {
+    split(sql).is_ok_and(|statements| {
+        statements.iter().all(|statement| {
+            let beginning = statement.beginning().unwrap_or_default();
+            is_among(OF_ROWS, beginning) && is_near(&statement.text, Depth::Rows)
+        })
+    })
+}
+
+/// Whether what `CREATE TABLE` makes is the same when its rows are gone and it is filled once more:
+/// it keeps nothing of the moment or the session in which it is made, has no values that it counts
+/// otherwise the first time, and no index on a part of its rows, of which the size is known.
+pub(crate) fn is_as_new_when_empty(create_table: &str) -> bool {
+    let is_lasting = |token: Token| {
+        let text = create_table[token.range].to_ascii_lowercase();
+        match token.kind {
+            TokenKind::Word => !is_among(NOT_AS_NEW, &text),
+            // A moment in quotes becomes the time of the table's making.
+            TokenKind::String => !MOMENTS.iter().any(|moment| text.contains(moment)),
+            _ => true,
+        }
+    };
+    is_near(create_table, Depth::Rows) && significant(create_table).all(is_lasting)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Statement,
+    /// A statement that may not reach further than rows.
+    Rows,
     /// The body of a function.
     Body,
 }
@@ -79,7 +124,18 @@ fn is_near(text: &str, depth: Depth) -> bool {
                         || is_among("function procedure", word(at + 1))
                 }
                 "language" => is_among(LANGUAGES, word(at + 1)),
-                "prepare" => !word(at + 1).eq_ignore_ascii_case("transaction"),
+                "prepare" => {
+                    let is_transaction = word(at + 1).eq_ignore_ascii_case("transaction");
+                    is_transaction == (depth == Depth::Rows)
+                }
+                "prepared" if depth == Depth::Rows => true,
+                "into" if depth == Depth::Rows => {
+                    // A column may be called `insert`; the statement begins behind something else.
+                    let verb = at.checked_sub(1).map_or("", word);
+                    let before = at.checked_sub(2).map(|before| tokens[before].kind);
+                    is_among("insert merge", verb)
+                        && matches!(before, None | Some(TokenKind::Open | TokenKind::Close))
+                }
                 "set" | "reset" => {
                     let name = setting(text, &tokens[at + 1..]);
                     name.is_some_and(|name| !is_among(LASTING, name))
@@ -88,12 +144,13 @@ fn is_near(text: &str, depth: Depth) -> bool {
                     let name = setting(text, &tokens[at + 1..]);
                     name.is_some_and(|name| !name.eq_ignore_ascii_case("all"))
                 }
-                word => !reaches_far(word),
+                word => !is_refused(word, depth),
             },
             // Who writes a name in quotes or with escapes may hide one.
             TokenKind::QuotedIdentifier => {
                 let name = token.trim_matches('"');
-                is_plain(name) && !reaches_far(&name.to_ascii_lowercase())
+                let word = name.to_ascii_lowercase();
+                is_plain(name) && !is_refused(&word, depth)
             }
             TokenKind::DollarQuote => tokens[at]
                 .within_dollars(text)
@@ -104,6 +161,8 @@ fn is_near(text: &str, depth: Depth) -> bool {
             TokenKind::String if at > 0 && is_among("as do", word(at - 1)) => {
                 is_near(&token.trim_matches('\'').replace("''", "'"), Depth::Body)
             }
+            // What psql would take for a variable is a word behind a colon to the server.
+            TokenKind::Other => !token.starts_with(':') || matches!(token, ":" | "::"),
             _ => true,
         }
     })
@@ -125,6 +184,10 @@ fn setting<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     let is_near = name.kind != TokenKind::QuotedIdentifier
         && !reaches_far(&written(name).to_ascii_lowercase());
     (is_whole && is_near).then(|| written(name))
+}
+
+fn is_refused(word: &str, depth: Depth) -> bool {
+    reaches_far(word) || (depth == Depth::Rows && is_among(IDENTITIES, word))
 }
 
 fn reaches_far(word: &str) -> bool {
@@ -149,7 +212,65 @@ fn is_among(list: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::leaves_no_trace;
+    use super::{changes_rows_only, is_as_new_when_empty, leaves_no_trace};
+
+    #[test]
+    fn a_table_that_keeps_something_of_its_making_is_not_as_new_when_empty() {
+        for sql in [
+            "CREATE TABLE a (b serial PRIMARY KEY, c timestamptz DEFAULT now() CHECK (c > 'epoch'))",
+            "CREATE TABLE a (b int GENERATED ALWAYS AS IDENTITY (START 7), c int REFERENCES d ON DELETE SET NULL)",
+        ] {
+            assert!(is_as_new_when_empty(sql), "{sql}");
+        }
+        for sql in [
+            "CREATE TABLE a (b timestamptz DEFAULT 'NOW')",
+            "CREATE TABLE a (b tstzrange DEFAULT '[yesterday,)')",
+            "CREATE TABLE a (b int GENERATED ALWAYS AS IDENTITY (RESTART 5))",
+            "CREATE TABLE a (b int, EXCLUDE USING btree (b WITH =) WHERE (b > 0))",
+            "CREATE TABLE a (b bigint DEFAULT lastval())",
+            "CREATE TABLE a (b bigint DEFAULT nextval('c_b_seq'))",
+            "CREATE TABLE a (b bigint DEFAULT pg_relation_size('c'))",
+            "CREATE TABLE a (LIKE c INCLUDING ALL)",
+        ] {
+            assert!(!is_as_new_when_empty(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_reads_and_changes_rows_is_told_from_the_rest() {
+        for sql in [
+            "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM a FOR UPDATE SKIP LOCKED",
+            "UPDATE a SET b = b + 1 WHERE c = 'x' RETURNING b; COMMIT",
+            "WITH b AS (INSERT INTO a VALUES (1) RETURNING c) SELECT * FROM b",
+            "MERGE INTO a USING b ON a.c = b.c WHEN MATCHED THEN DELETE",
+            "PREPARE TRANSACTION 's1'",
+            "COMMIT PREPARED 's1'",
+            "SET lock_timeout = '1s'; LOCK TABLE a; SELECT pg_sleep(0)",
+        ] {
+            assert!(changes_rows_only(sql), "{sql}");
+        }
+        for sql in [
+            "SELECT * INTO b FROM a",
+            "TRUNCATE a",
+            "ALTER TABLE a ADD c int",
+            "PREPARE p AS SELECT 1",
+            "EXECUTE p",
+            "DO $$ BEGIN NULL; END $$",
+            "EXPLAIN SELECT 1",
+            "SELECT ctid FROM a",
+            "SELECT \"tableoid\" FROM a",
+            "SELECT 'a'::regclass",
+            "SELECT to_regclass('a')",
+            "SELECT lastval()",
+            "SELECT a[1:lastval()] FROM a",
+            "SELECT insert INTO b FROM a",
+            "SELECT pg_relation_size('a')",
+            "SELECT count(*) FROM pg_stat_user_tables",
+            "ANALYZE a",
+        ] {
+            assert!(!changes_rows_only(sql), "{sql}");
+        }
+    }
 
     #[test]
     fn tables_and_what_belongs_to_them_leave_no_trace() {
@@ -192,6 +313,7 @@ mod tests {
             "SELECT query_to_xml('SELECT 1', true, true, '')",
             "VACUUM a",
             "EXPLAIN (BUFFERS) SELECT 1",
+            "SELECT json_object('a':set_config('a.b', 'c', false))",
             "not even SQL",
         ] {
             assert!(!leaves_no_trace(sql), "{sql}");
