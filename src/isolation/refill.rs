@@ -1,10 +1,11 @@
 //! Set-ups that are made once for several schedules.
 
 use super::spec::Spec;
-use crate::scenario::{Spanned, changes_rows_only, dropped_tables, filled_tables};
+use crate::scenario::{FilledTables, Spanned, changes_rows_only, dropped_tables, filled_tables};
 
 /// SQL that does for the next schedule what the tear-down and the set-up of a spec do, if it cannot be
-/// told from them: its tables are emptied and filled anew, instead of being dropped and made.
+/// told from them: the tables that may have changed are emptied and filled anew, instead of all being
+/// dropped and made.
 ///
 /// That holds where the set-up does nothing but make tables and fill them, the tear-down drops just
 /// those, and the sessions only read and change rows. TRUNCATE gives a table new, empty files, and so
@@ -29,19 +30,34 @@ pub(super) fn refill(spec: &Spec) -> Option<Spanned<String>> {
     let is_refillable = filled.are_dropped(&dropped_tables(&teardown.value)?)
         && by_sessions.iter().all(|sql| changes_rows_only(sql))
         && !may_keep_what_it_read(&by_sessions);
-    is_refillable.then(|| {
-        let tables = filled.tables.join(", ");
-        let mut sql = format!("TRUNCATE {tables} RESTART IDENTITY");
-        for insert in &filled.inserts {
-            // Behind a comment at the end of the one before.
-            sql.push_str("\n;");
-            sql.push_str(insert);
-        }
-        Spanned {
-            value: sql,
-            span: teardown.span,
-        }
+    is_refillable.then(|| Spanned {
+        value: truncated_and_filled(&filled, &by_sessions),
+        span: teardown.span,
     })
+}
+
+/// Tables that are only read stay as they are; they are locked all the same, as by a DROP, since who
+/// holds a lock on them is in the way of the tear-down.
+fn truncated_and_filled(filled: &FilledTables, by_sessions: &[&str]) -> String {
+    let changed = filled.changed_by(by_sessions);
+    let all = || filled.tables.iter().map(String::as_str);
+    let (locked, changed): (Vec<&str>, Vec<&str>) = if changed.is_empty() {
+        (Vec::new(), all().collect())
+    } else {
+        all().partition(|table| !changed.contains(table))
+    };
+    let mut sql = String::new();
+    if !locked.is_empty() {
+        sql = format!("LOCK TABLE {};", locked.join(", "));
+    }
+    sql.push_str(&format!("TRUNCATE {} RESTART IDENTITY", changed.join(", ")));
+    let inserts = filled.inserts.iter();
+    for (_, insert) in inserts.filter(|(table, _)| changed.contains(&table.as_str())) {
+        // Behind a comment at the end of the one before.
+        sql.push_str("\n;");
+        sql.push_str(insert);
+    }
+    sql
 }
 
 /// Whether a prepared transaction may be left that has read a table and holds no lock on it, so that
@@ -74,10 +90,23 @@ mod tests {
             refilled(
                 "setup { CREATE TABLE a (b int); INSERT INTO a VALUES (1) -- one\n; CREATE TABLE c (d int); }
                  teardown { DROP TABLE c, a; }
-                 session s setup { BEGIN; } step s1 { UPDATE a SET b = 2; } teardown { COMMIT; }"
+                 session s setup { BEGIN; } step s1 { UPDATE a SET b = 2; } step s2 { DELETE FROM c; } teardown { COMMIT; }"
             )
             .as_deref(),
             Some("TRUNCATE a, c RESTART IDENTITY\n;INSERT INTO a VALUES (1) -- one\n;")
+        );
+    }
+
+    #[test]
+    fn tables_that_are_only_read_are_left_alone() {
+        assert_eq!(
+            refilled(
+                "setup { CREATE TABLE one (b int); CREATE TABLE two (d int); INSERT INTO one VALUES (1); INSERT INTO two VALUES (2); }
+                 teardown { DROP TABLE one, two; }
+                 session s step s1 { UPDATE one SET b = 2; } step s2 { SELECT * FROM one, two; }"
+            )
+            .as_deref(),
+            Some("LOCK TABLE two;TRUNCATE one RESTART IDENTITY\n;INSERT INTO one VALUES (1);")
         );
     }
 

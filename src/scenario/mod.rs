@@ -26,7 +26,7 @@ pub use model::{
 pub use render::{RenderStyle, render};
 pub use source::{SourceFile, Span, Spanned, SqlText};
 pub(crate) use sql::{
-    Signals, changes_rows_only, dropped_tables, filled_tables, leaves_no_trace,
+    FilledTables, Signals, changes_rows_only, dropped_tables, filled_tables, leaves_no_trace,
     prepared_transactions, reaches_beyond_its_database, token_at,
 };
 pub use sql::{SplitProblem, SplitProblemKind, Statement, as_one_message, split};

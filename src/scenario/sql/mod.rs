@@ -22,6 +22,6 @@ pub use problem::{SplitProblem, SplitProblemKind};
 pub(crate) use signals::Signals;
 pub use split::{as_one_message, split};
 pub use statement::Statement;
-pub(crate) use tables::{dropped_tables, filled_tables};
+pub(crate) use tables::{FilledTables, dropped_tables, filled_tables};
 pub(crate) use traces::{changes_rows_only, leaves_no_trace};
 pub(crate) use virtual_clock::{Uncaught, uncaught};

@@ -11,8 +11,8 @@ use super::traces::{changes_rows_only, is_as_new_when_empty};
 pub(crate) struct FilledTables {
     /// Their names, as PostgreSQL keeps them, in the order in which they are made.
     pub tables: Vec<String>,
-    /// What puts rows into them, in order.
-    pub inserts: Vec<String>,
+    /// What puts rows into them, in order, with the name of the table each is about.
+    pub inserts: Vec<(String, String)>,
     /// Pairs of a table and one that may depend on it: its name occurs where that is made.
     dependent: Vec<(String, String)>,
 }
@@ -27,6 +27,30 @@ impl FilledTables {
         dropped.len() == self.tables.len()
             && tables.all(|table| place(table).is_some())
             && dependent.all(|(table, other)| place(other) < place(table))
+    }
+
+    /// The tables that some SQL may change, if it changes rows only.
+    pub(crate) fn changed_by<'a>(&'a self, sql: &[&str]) -> Vec<&'a str> {
+        let statements: Vec<Statement> = sql
+            .iter()
+            .flat_map(|sql| split(sql).unwrap_or_default())
+            .filter(|statement| !Words::of(statement).only_reads())
+            .collect();
+        let is_named = |name: &str| {
+            statements
+                .iter()
+                .any(|statement| statement.text.to_ascii_lowercase().contains(name))
+        };
+        // What is done to one table may reach those that depend on it, or that it depends on.
+        let is_changed = |table: &&String| {
+            is_named(table)
+                || self
+                    .dependent
+                    .iter()
+                    .any(|(one, other)| one == *table || other == *table)
+        };
+        let changed = self.tables.iter().filter(is_changed);
+        changed.map(String::as_str).collect()
     }
 }
 
@@ -52,7 +76,10 @@ pub(crate) fn filled_tables(sql: &str) -> Option<FilledTables> {
                 }
                 filled.tables.push(name);
             }
-            "insert" if words.only_inserts() => filled.inserts.push(statement.text),
+            "insert" if words.only_inserts() => {
+                let table = words.name(2)?;
+                filled.inserts.push((table, statement.text));
+            }
             _ => return None,
         }
     }
@@ -110,6 +137,17 @@ impl<'a> Words<'a> {
             && words.all(|word| word != "returning" && !word.starts_with("pg_"))
     }
 
+    /// Whether this reads rows and does no more than that to them. (A sequence goes on when it is
+    /// read.)
+    fn only_reads(&self) -> bool {
+        let words = (0..self.tokens.len()).map(|at| self.get(at));
+        let changes = "delete for insert merge nextval setval update";
+        ["select", "table"].contains(&self.get(0).as_str())
+            && words
+                .into_iter()
+                .all(|word| !changes.split(' ').any(|change| change == word))
+    }
+
     /// The names in `DROP TABLE a, b`.
     fn dropped(&self) -> Option<Vec<String>> {
         if self.get(0) != "drop" || self.get(1) != "table" {
@@ -159,6 +197,28 @@ mod tests {
         .expect("it does nothing else");
         assert_eq!(filled.tables, ["a", "c"]);
         assert_eq!(filled.inserts.len(), 1);
+    }
+
+    #[test]
+    fn tables_that_are_only_read_are_not_changed() {
+        let filled = filled_tables(
+            "CREATE TABLE one (b int); CREATE TABLE two (c serial); CREATE TABLE three (d int);
+             CREATE TABLE four (e int PRIMARY KEY); CREATE TABLE five (f int REFERENCES four)",
+        )
+        .expect("it does nothing else");
+        let all = "BEGIN; SELECT * FROM one, two, three, four, five; TABLE one; COMMIT";
+        assert_eq!(filled.changed_by(&[all]), ["four", "five"]);
+        for change in [
+            "INSERT INTO one VALUES (1)",
+            "SELECT * FROM one FOR UPDATE",
+            "WITH x AS (DELETE FROM \"one\" RETURNING b) SELECT * FROM x",
+            "LOCK TABLE One",
+        ] {
+            let changed = filled.changed_by(&[all, change]);
+            assert_eq!(changed, ["one", "four", "five"], "{change}");
+        }
+        let changed = filled.changed_by(&["SELECT nextval('two_c_seq')"]);
+        assert_eq!(changed, ["two", "four", "five"]);
     }
 
     #[test]
