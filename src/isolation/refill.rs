@@ -36,8 +36,8 @@ pub(super) fn refill(spec: &Spec) -> Option<Spanned<String>> {
     })
 }
 
-/// Tables that are only read stay as they are; they are locked all the same, as by a DROP, since who
-/// holds a lock on them is in the way of the tear-down.
+/// Tables that are only read stay as they are, unless there are no others; they are locked all the
+/// same, as by a DROP, since who holds a lock on them is in the way of the tear-down.
 fn truncated_and_filled(filled: &FilledTables, by_sessions: &[&str]) -> String {
     let changed = filled.changed_by(by_sessions);
     let all = || filled.tables.iter().map(String::as_str);

@@ -82,7 +82,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) orphans: BTreeMap<Backend, Orphan>,
     /// Whether the server is dying a sudden death: what it may or may not say then is not heard.
     pub(crate) is_crashing: bool,
-    /// Whether any step may signal a backend, without its SQL saying so.
+    /// Whether anybody may signal a backend at any time, without a step's SQL saying so.
     pub(crate) any_may_signal: bool,
     /// Whether a backend may have been signalled that has not heeded it.
     pub(crate) is_signalled: bool,

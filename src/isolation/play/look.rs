@@ -67,7 +67,7 @@ impl Player<'_> {
             let known = self.proven.len();
             self.learn(&seen);
             if !in_flight.is_empty() && self.proven.len() == in_flight.len() {
-                if !self.is_signalled && !self.any_may_signal {
+                if !self.is_signalled && !self.any_may_signal && !self.is_signalling() {
                     return Ok(true);
                 }
                 let before = self.proven.clone();

@@ -137,7 +137,7 @@ impl Player<'_> {
     }
 
     /// Whether a step in flight may signal a backend, now or when it goes on.
-    fn is_signalling(&self) -> bool {
+    pub(super) fn is_signalling(&self) -> bool {
         let mut in_flight = self.current.iter().flatten().filter(|it| !it.is_over);
         in_flight.any(|it| Signals::of(&self.spec.step(it.step).sql.value) != Signals::Never)
     }

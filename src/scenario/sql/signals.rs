@@ -20,6 +20,20 @@ pub(crate) enum Signals {
     Later,
 }
 
+/// Words by which a statement may keep the call for another one.
+const KEEPS: [&str; 10] = [
+    "create",
+    "dblink",
+    "declare",
+    "execute",
+    "insert",
+    "into",
+    "merge",
+    "prepare",
+    "set_config",
+    "update",
+];
+
 impl Signals {
     /// What some SQL may do; that is told by its words.
     pub(crate) fn of(sql: &str) -> Self {
@@ -32,8 +46,10 @@ impl Signals {
         let mut naming = statements.iter().filter(|it| names_one(&it.text));
         let all_run_at_once = naming.all(|statement| {
             let beginning = statement.beginning().unwrap_or_default();
+            let text = statement.text.to_ascii_lowercase();
             let is_word = |word: &str| word.eq_ignore_ascii_case(beginning);
             RUNS_AT_ONCE.iter().any(|word| is_word(word))
+                && !KEEPS.iter().any(|word| text.contains(word))
         });
         if all_run_at_once {
             Self::AtOnce
@@ -75,6 +91,9 @@ mod tests {
             "INSERT INTO queries VALUES ('SELECT pg_cancel_backend(1)')",
             "SELECT pg_cancel_backend(1); PREPARE p AS SELECT pg_cancel_backend(1)",
             "SELECT pg_cancel_backend(1), 'never closed",
+            "DO $$ BEGIN CREATE FUNCTION f() RETURNS bool RETURN pg_cancel_backend(1); END $$",
+            "WITH x AS (INSERT INTO queries VALUES ('SELECT pg_cancel_backend(1)')) SELECT 1",
+            "SELECT set_config('my.query', 'SELECT pg_cancel_backend(1)', false)",
         ] {
             assert_eq!(Signals::of(sql), Signals::Later, "{sql}");
         }

@@ -15,18 +15,31 @@ pub(crate) struct FilledTables {
     pub inserts: Vec<(String, String)>,
     /// Pairs of a table and one that may depend on it: its name occurs where that is made.
     dependent: Vec<(String, String)>,
+    /// Tables that are filled from others, or others from them.
+    filled_together: Vec<String>,
 }
 
 impl FilledTables {
-    /// Whether they all are gone, and nothing else, once tables have been dropped in an order: none
-    /// before what may depend on it.
-    pub(crate) fn are_dropped(&self, dropped: &[String]) -> bool {
-        let place = |table: &String| dropped.iter().position(|other| other == table);
+    /// Whether they all are gone, and nothing else, once statements have dropped tables: none before
+    /// what may depend on it.
+    pub(crate) fn are_dropped(&self, statements: &[Vec<String>]) -> bool {
+        let place = |table: &String| statements.iter().position(|names| names.contains(table));
+        let dropped: usize = statements.iter().map(Vec::len).sum();
         let mut tables = self.tables.iter();
         let mut dependent = self.dependent.iter();
-        dropped.len() == self.tables.len()
+        dropped == self.tables.len()
             && tables.all(|table| place(table).is_some())
-            && dependent.all(|(table, other)| place(other) < place(table))
+            && dependent.all(|(table, other)| place(other) <= place(table))
+    }
+
+    /// The tables so far whose names occur in some SQL.
+    fn mentioned(&self, sql: &str) -> Vec<String> {
+        let sql = sql.to_ascii_lowercase();
+        let tables = self.tables.iter();
+        tables
+            .filter(|table| sql.contains(*table))
+            .cloned()
+            .collect()
     }
 
     /// The tables that some SQL may change, if it changes rows only.
@@ -36,22 +49,29 @@ impl FilledTables {
             .flat_map(|sql| split(sql).unwrap_or_default())
             .filter(|statement| !Words::of(statement).only_reads())
             .collect();
+        // A sequence may have any name.
+        let counts = sql.iter().any(|sql| names_a_count(sql));
         let is_named = |name: &str| {
             statements
                 .iter()
                 .any(|statement| statement.text.to_ascii_lowercase().contains(name))
         };
         // What is done to one table may reach those that depend on it, or that it depends on.
-        let is_changed = |table: &&String| {
-            is_named(table)
-                || self
-                    .dependent
-                    .iter()
-                    .any(|(one, other)| one == *table || other == *table)
+        let is_linked = |table: &String| {
+            let mut dependent = self.dependent.iter();
+            self.filled_together.contains(table)
+                || dependent.any(|(one, other)| one == table || other == table)
         };
-        let changed = self.tables.iter().filter(is_changed);
+        let tables = self.tables.iter();
+        let changed = tables.filter(|table| counts || is_linked(table) || is_named(table));
         changed.map(String::as_str).collect()
     }
+}
+
+/// Whether SQL may change a sequence by its name.
+fn names_a_count(sql: &str) -> bool {
+    let sql = sql.to_ascii_lowercase();
+    sql.contains("nextval") || sql.contains("setval")
 }
 
 /// The tables that some SQL makes and fills, if it does nothing else, and if they can be emptied and
@@ -67,17 +87,20 @@ pub(crate) fn filled_tables(sql: &str) -> Option<FilledTables> {
             }
             "create" if words.makes_a_table() && is_as_new_when_empty(&statement.text) => {
                 let name = words.name(2)?;
-                let text = statement.text.to_ascii_lowercase();
-                let mentioned = filled.tables.iter().filter(|table| text.contains(*table));
-                let pairs = mentioned.map(|table| (table.clone(), name.clone()));
-                filled.dependent.extend(pairs);
                 if filled.tables.contains(&name) {
                     return None;
                 }
+                let mentioned = filled.mentioned(&statement.text);
+                let pairs = mentioned.into_iter().map(|table| (table, name.clone()));
+                filled.dependent.extend(pairs);
                 filled.tables.push(name);
             }
             "insert" if words.only_inserts() => {
                 let table = words.name(2)?;
+                let mentioned = filled.mentioned(&statement.text);
+                if mentioned.iter().any(|other| *other != table) {
+                    filled.filled_together.extend(mentioned);
+                }
                 filled.inserts.push((table, statement.text));
             }
             _ => return None,
@@ -87,13 +110,12 @@ pub(crate) fn filled_tables(sql: &str) -> Option<FilledTables> {
     (is_no_other && !filled.tables.is_empty()).then_some(filled)
 }
 
-/// The names of the tables that some SQL drops, in order, if it does nothing else: `DROP TABLE a, b`.
-pub(crate) fn dropped_tables(sql: &str) -> Option<Vec<String>> {
-    let mut dropped = Vec::new();
-    for statement in split(sql).ok()? {
-        dropped.extend(Words::of(&statement).dropped()?);
-    }
-    Some(dropped)
+/// The names of the tables that some SQL drops, for each of its statements, if it does nothing else:
+/// `DROP TABLE a, b`.
+pub(crate) fn dropped_tables(sql: &str) -> Option<Vec<Vec<String>>> {
+    let statements = split(sql).ok()?;
+    let dropped = statements.iter().map(|it| Words::of(it).dropped());
+    dropped.collect()
 }
 
 /// What a statement says, word by word.
@@ -130,22 +152,20 @@ impl<'a> Words<'a> {
     }
 
     /// Whether this does nothing but insert, and says nothing: functions of the server's own may take
-    /// locks that stay when it fails.
+    /// locks that stay when it fails, and sequences go on.
     fn only_inserts(&self) -> bool {
         let mut words = (0..self.tokens.len()).map(|at| self.get(at));
         changes_rows_only(self.text)
-            && words.all(|word| word != "returning" && !word.starts_with("pg_"))
+            && !names_a_count(self.text)
+            && words.all(|word| word != "returning" && !word.trim_matches('"').starts_with("pg_"))
     }
 
-    /// Whether this reads rows and does no more than that to them. (A sequence goes on when it is
-    /// read.)
+    /// Whether this reads rows and does no more than that to them.
     fn only_reads(&self) -> bool {
-        let words = (0..self.tokens.len()).map(|at| self.get(at));
-        let changes = "delete for insert merge nextval setval update";
+        let mut words = (0..self.tokens.len()).map(|at| self.get(at));
+        let changes = ["delete", "for", "insert", "merge", "update"];
         ["select", "table"].contains(&self.get(0).as_str())
-            && words
-                .into_iter()
-                .all(|word| !changes.split(' ').any(|change| change == word))
+            && words.all(|word| !changes.contains(&word.as_str()))
     }
 
     /// The names in `DROP TABLE a, b`.
@@ -217,8 +237,22 @@ mod tests {
             let changed = filled.changed_by(&[all, change]);
             assert_eq!(changed, ["one", "four", "five"], "{change}");
         }
-        let changed = filled.changed_by(&["SELECT nextval('two_c_seq')"]);
-        assert_eq!(changed, ["two", "four", "five"]);
+        let changed = filled.changed_by(&["SELECT \"nextval\"('two_c_seq')"]);
+        assert_eq!(changed.len(), 5);
+    }
+
+    #[test]
+    fn tables_that_are_filled_from_each_other_change_together() {
+        let filled = filled_tables(
+            "CREATE TABLE one (b int); CREATE TABLE two (b int); CREATE TABLE three (b int);
+             INSERT INTO one VALUES (1); INSERT INTO two SELECT b FROM one; INSERT INTO one VALUES (2)",
+        )
+        .expect("it does nothing else");
+        assert_eq!(filled.changed_by(&["DELETE FROM two"]), ["one", "two"]);
+        assert_eq!(
+            filled.changed_by(&["DELETE FROM three"]),
+            ["one", "two", "three"]
+        );
     }
 
     #[test]
@@ -235,6 +269,8 @@ mod tests {
             "CREATE TABLE a (b int); CREATE INDEX ON a (b)",
             "CREATE TABLE a (b int); INSERT INTO a VALUES (1) RETURNING b",
             "CREATE TABLE a (b int); INSERT INTO a SELECT 1 FROM pg_advisory_lock(1)",
+            "CREATE TABLE a (b int); INSERT INTO a SELECT 1 FROM \"pg_advisory_lock\"(1)",
+            "CREATE TABLE a (b serial); INSERT INTO a SELECT nextval('a_b_seq')",
             "CREATE TABLE a (b int); SELECT 1",
             "DROP TABLE IF EXISTS b; CREATE TABLE a (b int)",
             "DROP TABLE a; CREATE TABLE a (b int)",
@@ -248,7 +284,8 @@ mod tests {
     #[test]
     fn tables_that_are_dropped_are_found() {
         let dropped = dropped_tables("DROP TABLE a; drop table if exists B, c;");
-        assert_eq!(dropped, Some(vec!["a".into(), "b".into(), "c".into()]));
+        let expected = [vec!["a"], vec!["b", "c"]];
+        assert_eq!(dropped.expect("it does nothing else"), expected);
         for sql in [
             "DROP TABLE a CASCADE",
             "DROP TABLE a.b",
@@ -264,14 +301,15 @@ mod tests {
     fn tables_are_dropped_before_those_they_depend_on() {
         let filled = filled_tables("CREATE TABLE one (b int); CREATE TABLE two (c one)");
         let filled = filled.expect("it does nothing else");
-        let are_dropped = |names: &[&str]| {
-            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-            filled.are_dropped(&names)
+        let are_dropped = |sql: &str| {
+            let statements = dropped_tables(sql).expect("it does nothing else");
+            filled.are_dropped(&statements)
         };
-        assert!(are_dropped(&["two", "one"]));
-        assert!(!are_dropped(&["one", "two"]));
-        assert!(!are_dropped(&["two", "one", "one"]));
-        assert!(!are_dropped(&["two"]));
-        assert!(!are_dropped(&["two", "three"]));
+        assert!(are_dropped("DROP TABLE two; DROP TABLE one"));
+        assert!(are_dropped("DROP TABLE one, two"));
+        assert!(!are_dropped("DROP TABLE one; DROP TABLE two"));
+        assert!(!are_dropped("DROP TABLE one, two; DROP TABLE one"));
+        assert!(!are_dropped("DROP TABLE two"));
+        assert!(!are_dropped("DROP TABLE two, three"));
     }
 }

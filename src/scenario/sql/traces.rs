@@ -89,7 +89,9 @@ pub(crate) fn is_as_new_when_empty(create_table: &str) -> bool {
         match token.kind {
             TokenKind::Word => !is_among(NOT_AS_NEW, &text),
             // A moment in quotes becomes the time of the table's making.
-            TokenKind::String => !MOMENTS.iter().any(|moment| text.contains(moment)),
+            TokenKind::String | TokenKind::DollarQuote => {
+                !MOMENTS.iter().any(|moment| text.contains(moment))
+            }
             _ => true,
         }
     };
@@ -225,6 +227,7 @@ mod tests {
         for sql in [
             "CREATE TABLE a (b timestamptz DEFAULT 'NOW')",
             "CREATE TABLE a (b tstzrange DEFAULT '[yesterday,)')",
+            "CREATE TABLE a (b timestamptz DEFAULT $$now$$)",
             "CREATE TABLE a (b int GENERATED ALWAYS AS IDENTITY (RESTART 5))",
             "CREATE TABLE a (b int, EXCLUDE USING btree (b WITH =) WHERE (b > 0))",
             "CREATE TABLE a (b bigint DEFAULT lastval())",
