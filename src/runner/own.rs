@@ -12,8 +12,11 @@ use crate::scenario::{
 };
 use crate::server::{Reach, Recipe, Server, StartError};
 
-/// Words of SQL whose outcome depends on all transactions of the server.
-const ALL_TRANSACTIONS: [&str; 6] = [
+/// Words of SQL whose outcome depends on what others do on the server: on all transactions, or on who
+/// wakes whom. (Whoever waits is awake for a moment whenever a database is dropped.)
+const OF_ALL: [&str; 8] = [
+    "wait_event",
+    "wait_event_type",
     "vacuum",
     "cluster",
     "pg_current_snapshot",
@@ -30,8 +33,9 @@ pub(crate) enum Apart {
     /// Where Lockstep can start one: what VACUUM may remove or freeze depends on the oldest
     /// transaction of the whole server, through the snapshots of the case's own sessions; a snapshot
     /// that is shown names all transactions of the server; the identifiers of prepared transactions
-    /// are the server's; and no database can be dropped while a COPY waits for data. All else that
-    /// cases do they do in databases of their own.
+    /// are the server's; a wait that is shown is interrupted whenever a database is dropped; and no
+    /// database can be dropped while a COPY waits for data. All else that cases do they do in
+    /// databases of their own.
     IfPossible,
     /// It asks for one, or restarts it.
     Always,
@@ -43,11 +47,7 @@ impl Apart {
         let looks_at_all = |sql: &SqlText| {
             sql.text
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|word| {
-                    ALL_TRANSACTIONS
-                        .iter()
-                        .any(|name| word.eq_ignore_ascii_case(name))
-                })
+                .any(|word| OF_ALL.iter().any(|name| word.eq_ignore_ascii_case(name)))
         };
         let is_shared =
             |sql: &SqlText| looks_at_all(sql) || prepared_transactions(&sql.text).next().is_some();
