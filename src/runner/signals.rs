@@ -9,7 +9,7 @@ use crate::scenario::{Action, Scenario, Sending, SessionIndex, Signals, SqlText,
 impl Replay<'_> {
     /// Notes whether what a session is about to send may signal a backend.
     pub(crate) fn note_signals(&mut self, session: SessionIndex, sending: &Sending) {
-        let signals = |sql: &&SqlText| Signals::of(&sql.text) != Signals::Never;
+        let signals = |sql: &&SqlText| Signals::are_named(&sql.text);
         if sending.sql().iter().any(signals) {
             self.is_signalled = true;
             self.signalling.insert(session);
@@ -41,7 +41,7 @@ pub(crate) fn any_may_signal(scenario: &Scenario) -> bool {
         Action::Send {
             sending: Sending::Prepare { sql, .. },
             ..
-        } => Signals::of(&sql.text) != Signals::Never,
+        } => Signals::are_named(&sql.text),
         _ => false,
     };
     scenario

@@ -139,7 +139,7 @@ impl Player<'_> {
     /// Whether a step in flight may signal a backend, now or when it goes on.
     pub(super) fn is_signalling(&self) -> bool {
         let mut in_flight = self.current.iter().flatten().filter(|it| !it.is_over);
-        in_flight.any(|it| Signals::of(&self.spec.step(it.step).sql.value) != Signals::Never)
+        in_flight.any(|it| Signals::are_named(&self.spec.step(it.step).sql.value))
     }
 
     async fn teardowns(&mut self, is_last: bool) -> Result<(), Halt> {

@@ -8,18 +8,6 @@ const FUNCTIONS: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
 /// What a statement begins with that runs once, while it is in flight.
 const RUNS_AT_ONCE: [&str; 7] = ["select", "with", "values", "table", "call", "do", "explain"];
 
-/// When a backend may be signalled by some SQL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signals {
-    /// Not by what its words say.
-    Never,
-    /// While the SQL runs.
-    AtOnce,
-    /// Also when other SQL runs, which need not name the function: what is defined, prepared or
-    /// stored does.
-    Later,
-}
-
 /// Words by which a statement may keep the call for another one.
 const KEEPS: [&str; 10] = [
     "create",
@@ -34,16 +22,34 @@ const KEEPS: [&str; 10] = [
     "update",
 ];
 
+/// When a backend may be signalled by some SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signals {
+    /// Not by what its words say.
+    Never,
+    /// While the SQL runs.
+    AtOnce,
+    /// Also when other SQL runs, which need not name the function: what is defined, prepared or
+    /// stored does.
+    Later,
+}
+
 impl Signals {
+    /// Whether some SQL may signal a backend, whenever that is.
+    pub(crate) fn are_named(sql: &str) -> bool {
+        let sql = sql.to_ascii_lowercase();
+        FUNCTIONS.iter().any(|function| sql.contains(function))
+    }
+
     /// What some SQL may do; that is told by its words.
     pub(crate) fn of(sql: &str) -> Self {
-        if !names_one(sql) {
+        if !Self::are_named(sql) {
             return Self::Never;
         }
         let Ok(statements) = split(sql) else {
             return Self::Later;
         };
-        let mut naming = statements.iter().filter(|it| names_one(&it.text));
+        let mut naming = statements.iter().filter(|it| Self::are_named(&it.text));
         let all_run_at_once = naming.all(|statement| {
             let beginning = statement.beginning().unwrap_or_default();
             let text = statement.text.to_ascii_lowercase();
@@ -57,11 +63,6 @@ impl Signals {
             Self::Later
         }
     }
-}
-
-fn names_one(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    FUNCTIONS.iter().any(|function| text.contains(function))
 }
 
 #[cfg(test)]
