@@ -44,18 +44,14 @@ impl FilledTables {
 
     /// The tables that some SQL may change, if it changes rows only.
     pub(crate) fn changed_by<'a>(&'a self, sql: &[&str]) -> Vec<&'a str> {
-        let statements: Vec<Statement> = sql
-            .iter()
-            .flat_map(|sql| split(sql).unwrap_or_default())
+        let statements = sql.iter().flat_map(|sql| split(sql).unwrap_or_default());
+        let changing: Vec<String> = statements
             .filter(|statement| !Words::of(statement).only_reads())
+            .map(|statement| statement.text)
             .collect();
+        let named = self.mentioned(&changing.join("\n"));
         // A sequence may have any name.
         let counts = sql.iter().any(|sql| names_a_count(sql));
-        let is_named = |name: &str| {
-            statements
-                .iter()
-                .any(|statement| statement.text.to_ascii_lowercase().contains(name))
-        };
         // What is done to one table may reach those that depend on it, or that it depends on.
         let is_linked = |table: &String| {
             let mut dependent = self.dependent.iter();
@@ -63,7 +59,7 @@ impl FilledTables {
                 || dependent.any(|(one, other)| one == table || other == table)
         };
         let tables = self.tables.iter();
-        let changed = tables.filter(|table| counts || is_linked(table) || is_named(table));
+        let changed = tables.filter(|table| counts || is_linked(table) || named.contains(table));
         changed.map(String::as_str).collect()
     }
 }
